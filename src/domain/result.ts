@@ -1,0 +1,105 @@
+import type { DType } from './dtype.ts'
+import type { FailureDetail } from './errors.ts'
+import type { Side, Stage, Verdict } from './verdict.ts'
+
+export type Direction = 'lower' | 'higher'
+
+export interface Metric {
+  readonly name: string
+  readonly direction: Direction
+  /** null: not measured; `reason` says why. */
+  readonly value: number | null
+  readonly reason?: string
+  readonly threshold?: number
+  /** Where the threshold comes from. */
+  readonly provenance?: string
+  /** How many values it was computed from. */
+  readonly count: number
+}
+
+/** One place where the two sides differ; values as text, so that 64-bit integers and strings stay exact. */
+export interface WorstPlace {
+  readonly tensor: string
+  readonly index: readonly number[]
+  readonly reference: string
+  readonly target: string
+  readonly error: number
+  /** The largest error that would have been allowed there. */
+  readonly allowed: number
+}
+
+export interface OutputResult {
+  readonly name: string
+  readonly dtype: DType | null
+  readonly shape: readonly number[] | null
+  readonly verdict: Verdict
+  /** In words: which rule judged it, with its limits. */
+  readonly rule: string
+  readonly reason?: string
+  readonly flags: readonly string[]
+  readonly metrics: readonly Metric[]
+  readonly mismatches: { readonly count: number; readonly of: number; readonly allowed: number } | null
+  /** In words: the smallest tolerance that would have passed. */
+  readonly wouldPass?: string
+  readonly worst: readonly WorstPlace[]
+}
+
+export interface CaseError extends FailureDetail {
+  readonly stage: Stage
+  readonly side?: Side
+  readonly message: string
+}
+
+/** A file kept with the run, under `artifacts/`, named by its content. */
+export interface Artifact {
+  readonly name: string
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** How far an output moves when the reference itself is disturbed by roundings. */
+export interface SensitivityBand {
+  readonly output: string
+  readonly relL2: number
+  readonly maxAbs: number
+  /** The disturbance that moved it most. */
+  readonly by: string
+  readonly samples: number
+}
+
+export interface StepRecord {
+  readonly title: string
+  readonly stage: Stage
+  readonly side?: Side
+  readonly key: string | null
+  readonly cached: boolean
+  readonly durationMs: number
+}
+
+export interface Result {
+  readonly id: string
+  readonly suite: string
+  readonly model: string
+  readonly scope: string
+  readonly reference: string
+  readonly target: string
+  readonly verdict: Verdict
+  readonly reason?: string
+  readonly flags: readonly string[]
+  readonly sameAs?: string
+  readonly coverage: { readonly compared: number; readonly expected: number }
+  readonly error?: CaseError
+  /** The worst over all outputs. */
+  readonly metrics: readonly Metric[]
+  readonly outputs: readonly OutputResult[]
+  readonly worst: readonly WorstPlace[]
+  readonly band?: readonly SensitivityBand[]
+  /** What really ran: library version, execution provider, threads … per side. */
+  readonly measurements: Readonly<Record<string, string | number>>
+  readonly durationsMs: Readonly<Partial<Record<Stage, number>>>
+  readonly steps: readonly StepRecord[]
+  readonly artifacts: readonly Artifact[]
+  /** A command line that judges just this case again. */
+  readonly reproduce: string
+}

@@ -1,0 +1,71 @@
+import type { Result } from './result.ts'
+import type { Counts, Stage } from './verdict.ts'
+
+export const RUN_SCHEMA = 'assay/run@1'
+
+export type RunState = 'running' | 'complete' | 'interrupted' | 'failed'
+
+export interface Shard {
+  readonly index: number
+  readonly count: number
+}
+
+/** What a case is, before it is judged. */
+export interface PlannedCase {
+  readonly id: string
+  readonly suite: string
+  readonly model: string
+  readonly scope: string
+  readonly reference: string
+  readonly target: string
+  /** Cases with the same affinity share an expensive step. */
+  readonly affinity: string
+  /** Older spellings of the id that `-k` and `-t` also match. */
+  readonly aliases: readonly string[]
+}
+
+export interface StageDurations {
+  readonly totalMs: number
+  readonly count: number
+  readonly meanMs: number
+  readonly minMs: number
+}
+
+export interface Summary {
+  readonly counts: Counts
+  readonly durationMs: number
+  readonly stages: Readonly<Partial<Record<Stage, StageDurations>>>
+  readonly exitCode: number
+}
+
+/** `run.json` */
+export interface RunHeader {
+  readonly schema: typeof RUN_SCHEMA
+  readonly id: string
+  readonly state: RunState
+  readonly pid: number
+  readonly bootId: string
+  readonly startedAt: string
+  readonly heartbeatAt: string
+  readonly shard: Shard | null
+  readonly environment: Readonly<Record<string, string>>
+  readonly options: Readonly<Record<string, unknown>>
+  /** Every case of the whole run in order, before sharding; its digest tells whether two runs have the same plan. */
+  readonly plan: { readonly digest: string; readonly cases: readonly string[]; readonly selected: readonly string[] }
+  readonly summary: Summary | null
+  /** Why a run failed as a whole. */
+  readonly problem?: string
+}
+
+export type RunEvent =
+  | { readonly type: 'run-start'; readonly run: RunHeader; readonly folder: string }
+  | { readonly type: 'case-start'; readonly id: string }
+  | { readonly type: 'step-start'; readonly id: string; readonly title: string; readonly stage: Stage }
+  | { readonly type: 'case-end'; readonly result: Result; readonly durationMs: number; readonly done: number; readonly total: number }
+  | { readonly type: 'notice'; readonly text: string }
+  | { readonly type: 'run-end'; readonly run: RunHeader; readonly results: readonly Result[]; readonly folder: string }
+
+/** Consumes the events of a run, live or replayed from its record. */
+export interface Reporter {
+  onEvent(event: RunEvent): void | Promise<void>
+}

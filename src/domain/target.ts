@@ -1,0 +1,93 @@
+import { UsageError } from './errors.ts'
+
+/** A runtime plus device plus options: the thing under test, or the reference it is compared with. */
+export interface Target {
+  /** Canonical spec string unless the user named it. */
+  readonly name: string
+  readonly runtime: string
+  readonly version: string | null
+  readonly device: string
+  readonly options: Readonly<Record<string, string>>
+}
+
+/** What a runtime says about its own spec strings. */
+export interface TargetSchema {
+  readonly defaultDevice: string
+  /** The device is free text (a path, a host) and must be given. */
+  readonly openDevice?: boolean
+  /** Option → default, or null where there is none. */
+  readonly options: Readonly<Record<string, string | null>>
+}
+
+export const COMMON_OPTIONS: Readonly<Record<string, string | null>> = { model: null, hw: null, chip: null, dtype: null }
+
+export type TargetSchemas = Readonly<Record<string, TargetSchema>>
+
+/** `[name=]runtime[@version][:device][,key=value]…` */
+export function parseTarget(spec: string, schemas: TargetSchemas): Target {
+  const { given, rest } = splitName(spec)
+  const [head = '', ...pairs] = rest.split(',')
+  const colon = head.indexOf(':')
+  const [runtime = '', version = null] = splitOnce(colon < 0 ? head : head.slice(0, colon), '@')
+  const schema = schemas[runtime]
+  if (!schema) throw unknown('target', `runtime "${runtime}" in target "${spec}"`, runtime, Object.keys(schemas))
+  const device = (colon < 0 ? '' : head.slice(colon + 1)) || schema.defaultDevice
+  if (!device) throw new UsageError('target', `target "${spec}" names no device; write ${runtime}:<what to run>`)
+  const target = { runtime, version, device, options: parsePairs(spec, pairs, schema) }
+  return { name: given ?? formatTarget(target, schema), ...target }
+}
+
+/** Canonical form: device always written, keys sorted, keys at their default dropped. */
+export function formatTarget(target: Omit<Target, 'name'>, schema: TargetSchema): string {
+  const defaults = { ...COMMON_OPTIONS, ...schema.options }
+  const keys = Object.keys(target.options).filter((key) => target.options[key] !== defaults[key])
+  const pairs = keys.sort().map((key) => `,${key}=${target.options[key]}`)
+  return `${target.runtime}${target.version ? `@${target.version}` : ''}:${target.device}${pairs.join('')}`
+}
+
+function splitName(spec: string): { given: string | null; rest: string } {
+  const match = /^([^:@,=]+)=(.*)$/s.exec(spec)
+  return match ? { given: match[1]!, rest: match[2]! } : { given: null, rest: spec }
+}
+
+function splitOnce(text: string, separator: string): [string, string | null] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + separator.length)]
+}
+
+function parsePairs(spec: string, pairs: readonly string[], schema: TargetSchema): Record<string, string> {
+  const known = { ...COMMON_OPTIONS, ...schema.options }
+  const options: Record<string, string> = {}
+  for (const pair of pairs) {
+    const [key, value] = splitOnce(pair, '=')
+    if (value === null) throw new UsageError('target', `"${pair}" in target "${spec}" is not key=value`)
+    if (!Object.hasOwn(known, key)) throw unknown('target', `key "${key}" in target "${spec}"`, key, Object.keys(known))
+    options[key] = Object.hasOwn(options, key) ? `${options[key]},${value}` : value
+  }
+  return options
+}
+
+export function unknown(code: string, what: string, word: string, known: readonly string[]): UsageError {
+  const near = nearest(word, known)
+  const hint = near ? `did you mean "${near}"?` : `known: ${[...known].sort().join(', ')}`
+  return new UsageError(code, `unknown ${what}; ${hint}`)
+}
+
+/** The known word that a mistyped one most likely means. */
+export function nearest(word: string, known: readonly string[]): string | null {
+  const ranked = known.map((name) => ({ name, distance: editDistance(word, name) })).sort((a, b) => a.distance - b.distance)
+  const best = ranked[0]
+  return best && best.distance <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : null
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    }
+    row = next
+  }
+  return row[b.length]!
+}

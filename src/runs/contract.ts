@@ -1,0 +1,47 @@
+import type { Result } from '../domain/result.ts'
+import type { PlannedCase } from '../domain/run.ts'
+import type { Side, Stage } from '../domain/verdict.ts'
+
+/** Digest over the content of everything that went into a step. */
+export type ContentKey = string
+
+export interface StepSpec {
+  readonly title: string
+  readonly stage: Stage
+  readonly side?: Side
+  /** null: the product cannot be trusted to be the same next time, so it is made in every run. */
+  readonly key: ContentKey | null
+}
+
+/** The product of a step: a JSON value and the folder with its files (removed after the run where key is null). */
+export interface Product<T> {
+  readonly value: T
+  readonly folder: string
+  readonly cached: boolean
+}
+
+/** Where a case's work is done: the first asker of a key does it, others await it. */
+export interface Lab {
+  step<T>(spec: StepSpec, make: (folder: string) => Promise<T>): Promise<Product<T>>
+  /** Keeps a file with the run, by its content. */
+  keep(name: string, path: string): Promise<void>
+  readonly signal: AbortSignal
+}
+
+export interface Case extends PlannedCase {
+  /** Rough cost in milliseconds where nothing was measured. */
+  readonly estimateMs?: number
+}
+
+/** The parts of a result that the suite knows; ids, steps, durations and artifacts are added by the run. */
+export type Judgement = Pick<
+  Result,
+  'verdict' | 'flags' | 'coverage' | 'metrics' | 'outputs' | 'worst' | 'measurements' | 'reproduce'
+> &
+  Partial<Pick<Result, 'reason' | 'sameAs' | 'error' | 'band'>>
+
+export interface Suite {
+  readonly name: string
+  collect(): AsyncIterable<Case>
+  judge(c: Case, lab: Lab): Promise<Judgement>
+}
