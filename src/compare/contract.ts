@@ -16,7 +16,10 @@ export interface Tolerance {
 export type Scope = 'model' | 'layer'
 
 /** Precisions with a row in the tolerance table. */
-export type ComputeDType = Extract<DType, 'float64' | 'float32' | 'float16' | 'bfloat16' | 'int8' | 'float8e4m3fn' | 'float8e5m2'>
+export type ComputeDType = Extract<
+  DType,
+  'float64' | 'float32' | 'float16' | 'bfloat16' | 'int8' | 'float8e4m3fn' | 'float8e5m2'
+>
 
 /** How to find the values that an index output selects, row-major in the output's own order. */
 export interface Selection {

@@ -61,7 +61,13 @@ export type RunEvent =
   | { readonly type: 'run-start'; readonly run: RunHeader; readonly folder: string }
   | { readonly type: 'case-start'; readonly id: string }
   | { readonly type: 'step-start'; readonly id: string; readonly title: string; readonly stage: Stage }
-  | { readonly type: 'case-end'; readonly result: Result; readonly durationMs: number; readonly done: number; readonly total: number }
+  | {
+      readonly type: 'case-end'
+      readonly result: Result
+      readonly durationMs: number
+      readonly done: number
+      readonly total: number
+    }
   | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'run-end'; readonly run: RunHeader; readonly results: readonly Result[]; readonly folder: string }
 

@@ -19,7 +19,12 @@ export interface TargetSchema {
   readonly options: Readonly<Record<string, string | null>>
 }
 
-export const COMMON_OPTIONS: Readonly<Record<string, string | null>> = { model: null, hw: null, chip: null, dtype: null }
+export const COMMON_OPTIONS: Readonly<Record<string, string | null>> = {
+  model: null,
+  hw: null,
+  chip: null,
+  dtype: null,
+}
 
 export type TargetSchemas = Readonly<Record<string, TargetSchema>>
 
@@ -75,7 +80,9 @@ export function unknown(code: string, what: string, word: string, known: readonl
 
 /** The known word that a mistyped one most likely means. */
 export function nearest(word: string, known: readonly string[]): string | null {
-  const ranked = known.map((name) => ({ name, distance: editDistance(word, name) })).sort((a, b) => a.distance - b.distance)
+  const ranked = known
+    .map((name) => ({ name, distance: editDistance(word, name) }))
+    .sort((a, b) => a.distance - b.distance)
   const best = ranked[0]
   return best && best.distance <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : null
 }
