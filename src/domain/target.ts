@@ -7,6 +7,7 @@ export interface Target {
   readonly runtime: string
   readonly version: string | null
   readonly device: string
+  /** The values of a repeated key are joined by commas. */
   readonly options: Readonly<Record<string, string>>
 }
 
@@ -46,7 +47,7 @@ export function parseTarget(spec: string, schemas: TargetSchemas): Target {
 export function formatTarget(target: Omit<Target, 'name'>, schema: TargetSchema): string {
   const defaults = { ...COMMON_OPTIONS, ...schema.options }
   const keys = Object.keys(target.options).filter((key) => target.options[key] !== defaults[key])
-  const pairs = keys.sort().map((key) => `,${key}=${target.options[key]}`)
+  const pairs = keys.sort().flatMap((key) => target.options[key]!.split(',').map((value) => `,${key}=${value}`))
   return `${target.runtime}${target.version ? `@${target.version}` : ''}:${target.device}${pairs.join('')}`
 }
 

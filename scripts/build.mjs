@@ -1,0 +1,5 @@
+import { cleanBuild, ensureBuilt, ensureInstalled } from './setup.mjs'
+
+ensureInstalled()
+cleanBuild()
+ensureBuilt()

@@ -1,0 +1,16 @@
+// Types, lint and format, import direction, unused exports.
+import { bin, ensureInstalled, run } from './setup.mjs'
+
+ensureInstalled()
+const checks = [
+  ['types', bin('tsc'), ['-p', 'tsconfig.json']],
+  ['lint', bin('biome'), ['check', '--error-on-warnings', '.']],
+  ['imports', process.execPath, ['scripts/check-imports.mjs']],
+  ['unused', bin('knip'), []],
+]
+const failed = checks.filter(([title, command, args]) => {
+  const status = run(command, args)
+  process.stderr.write(`${status === 0 ? '✓' : '✗'} ${title}\n`)
+  return status !== 0
+})
+process.exit(failed.length > 0 ? 1 : 0)

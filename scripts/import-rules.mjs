@@ -1,0 +1,29 @@
+// Which folder of src/ may import which. A folder may always import itself.
+const pure = ['domain']
+const tensors = [...pure]
+const compare = [...tensors, 'tensors']
+const files = [...compare, 'compare']
+const onnx = [...files, 'files']
+const models = [...onnx, 'onnx']
+const runtimes = [...models, 'models']
+const runs = [...runtimes, 'runtimes']
+const suites = [...runs, 'runs']
+const cli = [...suites, 'suites', 'reporters']
+
+export const allowed = {
+  domain: [],
+  tensors,
+  compare,
+  files,
+  onnx,
+  models,
+  runtimes,
+  runs,
+  suites,
+  reporters: runs,
+  cli,
+  'index.ts': cli,
+}
+
+/** These also run in a browser: no node: modules. */
+export const browserSafe = ['domain', 'tensors', 'compare']

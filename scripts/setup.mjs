@@ -1,0 +1,57 @@
+// What `npm start` and `npm test` need on a fresh clone: dependencies and a build. Plain Node, no imports from node_modules.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+export function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })
+  if (result.error) throw result.error
+  return result.status ?? 1
+}
+
+function must(title, command, args) {
+  process.stderr.write(`› ${title}\n`)
+  const status = run(command, args, { stdio: ['ignore', 2, 2] })
+  if (status !== 0) process.exit(status)
+}
+
+const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+
+export function bin(name) {
+  return join(root, 'node_modules', '.bin', name)
+}
+
+export function ensureInstalled() {
+  const marker = join(root, 'node_modules', '.assay-installed')
+  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === lock) return
+  must('installing dependencies (npm ci)', npm, ['ci', '--no-audit', '--no-fund'])
+  writeFileSync(marker, lock)
+}
+
+function newestChange(folder) {
+  let newest = 0
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    newest = Math.max(newest, entry.isDirectory() ? newestChange(path) : statSync(path).mtimeMs)
+  }
+  return newest
+}
+
+export function ensureBuilt() {
+  const marker = join(root, 'dist', '.built')
+  if (existsSync(marker) && statSync(marker).mtimeMs > newestChange(join(root, 'src'))) return
+  must('compiling', bin('tsc'), ['-p', 'tsconfig.build.json'])
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  const main = join(root, 'dist', 'cli', 'main.js')
+  if (existsSync(main)) chmodSync(main, 0o755)
+  writeFileSync(marker, '')
+}
+
+export function cleanBuild() {
+  rmSync(join(root, 'dist'), { recursive: true, force: true })
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError, Option } from 'commander'
+import { UsageError } from '../domain/errors.ts'
+import { EXIT } from '../domain/verdict.ts'
+import { CACHE_OPTIONS, MERGE_OPTIONS, type OptionSpec, TEST_OPTIONS } from './options.ts'
+
+type Action = (paths: string[], options: Record<string, unknown>) => Promise<number>
+
+interface CommandSpec {
+  readonly name: string
+  readonly argument?: string
+  readonly summary: string
+  readonly options: readonly OptionSpec[]
+  readonly load: () => Promise<Action>
+}
+
+const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'test',
+    argument: '[paths...]',
+    summary: 'judge ONNX models: files, folders or globs (default: models/**/*.onnx)',
+    options: TEST_OPTIONS,
+    load: async () => (await import('./test.ts')).test,
+  },
+  {
+    name: 'list',
+    argument: '[paths...]',
+    summary: 'print the ids of the cases that test would judge',
+    options: TEST_OPTIONS,
+    load: async () => (await import('./test.ts')).list,
+  },
+  {
+    name: 'merge',
+    argument: '<runs...>',
+    summary: 'make one record of the records of all shards',
+    options: MERGE_OPTIONS,
+    load: async () => (await import('./merge.ts')).merge,
+  },
+  {
+    name: 'cache',
+    argument: '[action]',
+    summary: 'status, prune or clear the cache of step products',
+    options: CACHE_OPTIONS,
+    load: async () => (await import('./cache.ts')).cache,
+  },
+]
+
+const EXIT_HELP = `
+Exit codes:
+  0  all passed (captured, skip, xfail and inconclusive included)
+  1  some failed, could not be judged, or passed unexpectedly
+  2  interrupted
+  3  internal error
+  4  usage or configuration error
+  5  nothing was judged`
+
+async function main(argv: readonly string[]): Promise<number> {
+  let exitCode: number = EXIT.ok
+  const program = new Command('assay')
+    .description('Does this model, run on this target, still give what the trusted reference gives?')
+    .version(packageVersion())
+    .addHelpText('after', EXIT_HELP)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'assay: ')) })
+  for (const spec of COMMANDS) {
+    addCommand(program, spec, async (paths, options) => {
+      exitCode = await (await spec.load())(paths, options)
+    })
+  }
+  await program.parseAsync(argv)
+  return exitCode
+}
+
+function addCommand(
+  program: Command,
+  spec: CommandSpec,
+  act: (paths: string[], options: Record<string, unknown>) => Promise<void>,
+): void {
+  const command = program.command(spec.name).summary(spec.summary).description(spec.summary).exitOverride()
+  if (spec.argument) command.argument(spec.argument)
+  for (const option of spec.options) addOption(command, option)
+  command.action(async (paths: string | string[] | undefined, options: Record<string, unknown>) => {
+    await act([paths ?? []].flat(), options)
+  })
+}
+
+function addOption(command: Command, spec: OptionSpec): void {
+  const collect = (value: string, previous: string[] | undefined) => [...(previous ?? []), value]
+  for (const flags of [spec.flags, ...(spec.aliases ?? [])]) {
+    const isAlias = flags !== spec.flags
+    const help =
+      isAlias || spec.default === undefined || spec.default === false
+        ? spec.help
+        : `${spec.help} (default: ${shown(spec)})`
+    const option = new Option(flags, help).hideHelp(isAlias)
+    option.attributeName = () => spec.key
+    if (spec.type === 'list') option.argParser(collect)
+    command.addOption(option)
+  }
+  if (spec.negatable) command.addOption(negation(spec))
+}
+
+function negation(spec: OptionSpec): Option {
+  const option = new Option(spec.flags.replace('--', '--no-')).hideHelp()
+  option.attributeName = () => spec.key
+  return option
+}
+
+function shown(spec: OptionSpec): string {
+  if (spec.type !== 'bytes') return String(spec.default)
+  const size = Number(spec.default)
+  return size % 2 ** 30 === 0 ? `${size / 2 ** 30}gib` : `${size / 1e9}gb`
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  if (error instanceof UsageError) {
+    process.stderr.write(`assay: ${error.message}\n`)
+    return EXIT.usage
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  process.stderr.write(`assay: internal error. This is a bug in Assay; please report it with these lines:\n${stack}\n`)
+  return EXIT.internal
+}
+
+process.exitCode = await main(process.argv).catch(report)

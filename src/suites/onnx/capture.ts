@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import type { Target } from '../../domain/target.ts'
+import type { Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
+import type { Side } from '../../domain/verdict.ts'
+import { digestOf } from '../../files/digest.ts'
+import { createTraceWriter, openTrace } from '../../files/safetensors.ts'
+import type { ContentKey, Lab } from '../../runs/contract.ts'
+import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
+import type { Pool } from '../../runtimes/pool.ts'
+
+const CAPTURE_VERSION = 'capture@1'
+
+export interface CaptureRequest {
+  readonly target: Target
+  readonly side: Side
+  /** What the step is called in progress lines, such as "reference". */
+  readonly title: string
+  readonly model: ModelRef
+  /** Content of the model, with whatever was edited. */
+  readonly modelDigest: string
+  readonly expects: readonly ValueSpec[]
+  readonly inputs: Trace
+  readonly inputsDigest: string
+}
+
+export interface Captured {
+  readonly trace: Trace
+  readonly path: string
+  readonly detail: Readonly<Record<string, string>>
+  readonly durationMs: number
+  readonly retried: boolean
+}
+
+interface CaptureProduct {
+  readonly detail: Readonly<Record<string, string>>
+  readonly durationsMs: { readonly compile: number; readonly run: number }
+  readonly retried: boolean
+}
+
+const TRACE_FILE = 'trace.safetensors'
+
+/** Runs a model on a target and keeps its trace, or takes the trace that an equal step left. */
+export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: Pool, lab: Lab): Promise<Captured> {
+  const spec = { title: request.title, stage: 'run', side: request.side, key: captureKey(request, info) } as const
+  const product = await lab.step<CaptureProduct>(spec, (folder) => runInto(join(folder, TRACE_FILE), request, pool, lab))
+  const path = join(product.folder, TRACE_FILE)
+  const { detail, durationsMs, retried } = product.value
+  return { trace: await openTrace(path), path, detail, durationMs: durationsMs.run, retried: retried && !product.cached }
+}
+
+function captureKey(request: CaptureRequest, info: RuntimeInfo): ContentKey | null {
+  if (info.fingerprint === null) return null
+  const { runtime, version, device, options } = request.target
+  const { model: _another, ...others } = options
+  const target = { runtime, version, device, options: others, fingerprint: info.fingerprint }
+  return digestOf({ step: CAPTURE_VERSION, target, model: request.modelDigest, inputs: request.inputsDigest })
+}
+
+async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {
+  const { target, side, model, inputs, expects } = request
+  let writer: Awaited<ReturnType<typeof createTraceWriter>> | undefined
+  const makeSink = async () => {
+    await writer?.abort()
+    writer = await createTraceWriter(path)
+    return writer.sink
+  }
+  try {
+    const done = await pool.capture({ target, side, model, inputs, expects, makeSink, signal: lab.signal })
+    await writer!.finish(inOrder(done.values, expects))
+    return { detail: done.detail, durationsMs: done.durationsMs, retried: done.retried }
+  } catch (error) {
+    await writer?.abort()
+    throw error
+  }
+}
+
+function inOrder(values: readonly TraceValue[], expects: readonly ValueSpec[]): TraceValue[] {
+  const order = new Map(expects.map((spec, i) => [spec.name, i]))
+  return [...values].sort((a, b) => (order.get(a.name) ?? Infinity) - (order.get(b.name) ?? Infinity))
+}

@@ -1,0 +1,110 @@
+import { UsageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import type { Pool } from '../../runtimes/pool.ts'
+import { discoverModels, type FoundModel } from './discover.ts'
+import { type FullModelCase, judgeFullModel } from './full-model.ts'
+import type { InputRules } from './inputs.ts'
+import type { ToleranceOverride } from './rules.ts'
+import { bindShapes, shapeSuffix, type ShapeChoices } from './shapes.ts'
+
+export interface OnnxSuiteOptions {
+  readonly cwd: string
+  readonly paths: readonly string[]
+  /** null: recorded outputs where a model has them, `defaultReference` otherwise. */
+  readonly reference: Target | null
+  readonly defaultReference: Target
+  readonly targets: readonly Target[]
+  readonly seed: number
+  readonly shapes: ShapeChoices
+  readonly inputs: readonly InputRules[]
+  readonly tolerances: readonly ToleranceOverride[]
+  readonly pool: Pool
+  /** The command line that selects one case by its id. */
+  readonly reproduce: (id: string) => string
+}
+
+const RECORDED = 'recorded'
+
+/** Whole ONNX models, target against reference. */
+export function onnxSuite(options: OnnxSuiteOptions): Suite {
+  const cases = new Map<string, FullModelCase>()
+  return {
+    name: 'onnx',
+    async *collect() {
+      for (const model of discoverModels(options.paths, options.cwd)) {
+        for (const found of casesOf(model, options)) {
+          cases.set(found.id, found)
+          yield found
+        }
+      }
+    },
+    judge: (c: Case, lab: Lab): Promise<Judgement> => judgeFullModel(cases.get(c.id)!, lab, options),
+  }
+}
+
+function* casesOf(model: FoundModel, options: OnnxSuiteOptions): Generator<FullModelCase> {
+  for (const variant of variantsOf(model, options)) {
+    for (const target of options.targets) {
+      const reference = variant.recorded ? null : (options.reference ?? options.defaultReference)
+      if (reference) refuseSame(reference, target)
+      yield {
+        id: `${model.name}/${variant.scope}@${target.name}`,
+        suite: 'onnx',
+        model: model.name,
+        scope: variant.scope,
+        reference: reference?.name ?? RECORDED,
+        target: target.name,
+        affinity: `${model.name}/${variant.scope}`,
+        aliases: [documentedId(model.name, variant.scope, target)],
+        path: model.path,
+        dataSet: variant.dataSet,
+        dims: variant.dims,
+        referenceTarget: reference,
+        underTest: target,
+      }
+    }
+  }
+}
+
+/** The id as older documents write it. */
+function documentedId(model: string, scope: string, target: Target): string {
+  return `${model}_${scope}-${target.options.hw ?? 'sim'}-${target.options.chip ?? 'default'}`
+}
+
+interface Variant {
+  readonly scope: string
+  readonly dataSet: string | null
+  /** The data set's outputs are the reference. */
+  readonly recorded: boolean
+  readonly dims: Readonly<Record<string, number>>
+}
+
+function variantsOf(model: FoundModel, options: OnnxSuiteOptions): Variant[] {
+  const recorded = options.reference === null
+  if (model.dataSets.length === 1) return [{ scope: 'full_model', dataSet: model.dataSets[0]!, recorded, dims: {} }]
+  if (model.dataSets.length > 1) {
+    return model.dataSets.map((dataSet, i) => ({ scope: `full_model[data=${i}]`, dataSet, recorded, dims: {} }))
+  }
+  const bindings = bindShapes(options.shapes, model.name)
+  return bindings.map((dims) => ({
+    scope: `full_model${bindings.length > 1 ? shapeSuffix(dims) : ''}`,
+    dataSet: null,
+    recorded: false,
+    dims,
+  }))
+}
+
+function refuseSame(reference: Target, target: Target): void {
+  const same =
+    reference.runtime === target.runtime &&
+    reference.version === target.version &&
+    reference.device === target.device &&
+    JSON.stringify(Object.entries(reference.options).sort()) === JSON.stringify(Object.entries(target.options).sort())
+  if (same) {
+    throw new UsageError(
+      'same-target',
+      `target "${target.name}" is its own reference, so it cannot fail; give another --target or --reference`,
+    )
+  }
+}
