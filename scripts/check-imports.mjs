@@ -27,7 +27,9 @@ function problemsOf(path) {
     const where = relative(dirname(src), path)
     if (specifier.startsWith('.')) {
       const target = partOf(resolve(dirname(path), specifier))
-      return target === part || rules.includes(target) || isTest ? [] : [`${where} imports ${target}: allowed are ${rules.join(', ') || 'none'}`]
+      return target === part || rules.includes(target) || isTest
+        ? []
+        : [`${where} imports ${target}: allowed are ${rules.join(', ') || 'none'}`]
     }
     const node = specifier.startsWith('node:') && browserSafe.includes(part) && !isTest
     return node ? [`${where} imports ${specifier}: src/${part} must work in a browser`] : []

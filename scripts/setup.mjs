@@ -27,7 +27,9 @@ export function bin(name) {
 
 export function ensureInstalled() {
   const marker = join(root, 'node_modules', '.assay-installed')
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
   if (existsSync(marker) && readFileSync(marker, 'utf8') === lock) return
   must('installing dependencies (npm ci)', npm, ['ci', '--no-audit', '--no-fund'])
   writeFileSync(marker, lock)

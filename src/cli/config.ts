@@ -23,7 +23,8 @@ export async function loadConfig(given: string | undefined, cwd: string): Promis
 async function readConfig(path: string): Promise<unknown> {
   try {
     if (extname(path) === '.json') return JSON.parse(readFileSync(path, 'utf8'))
-    if (/^\.ya?ml$/.test(extname(path))) return (await import('yaml')).parse(readFileSync(path, 'utf8'), { schema: 'core' }) ?? {}
+    if (/^\.ya?ml$/.test(extname(path)))
+      return (await import('yaml')).parse(readFileSync(path, 'utf8'), { schema: 'core' }) ?? {}
     const { createJiti } = await import('jiti')
     return await createJiti(import.meta.url, { moduleCache: false }).import(path, { default: true })
   } catch (error) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { UsageError } from '../domain/errors.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { CACHE_OPTIONS, MERGE_OPTIONS, type OptionSpec, TEST_OPTIONS } from './options.ts'
+import { packageVersion } from './package-version.ts'
 
 type Action = (paths: string[], options: Record<string, unknown>) => Promise<number>
 
@@ -111,11 +111,6 @@ function shown(spec: OptionSpec): string {
   if (spec.type !== 'bytes') return String(spec.default)
   const size = Number(spec.default)
   return size % 2 ** 30 === 0 ? `${size / 2 ** 30}gib` : `${size / 1e9}gb`
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }
 
 function report(error: unknown): number {

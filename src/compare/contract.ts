@@ -1,16 +1,27 @@
 import type { DType } from '../domain/dtype.ts'
+import type { Metric, OutputResult, WorstPlace } from '../domain/result.ts'
+import type { TensorSource, TensorSpec } from '../domain/tensor.ts'
+import type { Verdict } from '../domain/verdict.ts'
 
-/** A float passes if |t − r| ≤ rtol·|r| + scale·max|r| + atol at every place (but the allowed fraction) and relL2 ≤ relL2. */
+/**
+ * A float passes if |t − r| ≤ rtol·|r| + scale·max|r| + atol at every place (but the allowed fraction) and
+ * ‖t − r‖ / ‖r‖ ≤ relL2. Single elements and all-zero references have no scale: `floor` takes the place of scale·max|r|
+ * there, and relL2 is not asked.
+ */
 export interface Tolerance {
   readonly rtol: number
   /** Times the tensor's own largest magnitude. */
   readonly scale: number
   /** Limit of ‖t − r‖ / ‖r‖; null where the user gave elementwise limits only. */
   readonly relL2: number | null
-  /** Absolute floor; alone decides single elements and all-zero references together with rtol. */
+  /** Added at every place; 0 in the table, because it knows nothing of the tensor's scale. */
   readonly atol: number
+  /** Absolute limit, beside rtol, of single elements and all-zero references. */
+  readonly floor: number
   /** Fraction of elements that may be over the elementwise limit. */
   readonly allowedMismatch: number
+  /** Steps of the storage dtype that are always allowed; 0 where the user gave elementwise limits. */
+  readonly storageUlps: number
 }
 
 export type Scope = 'model' | 'layer'
@@ -18,7 +29,15 @@ export type Scope = 'model' | 'layer'
 /** Precisions with a row in the tolerance table. */
 export type ComputeDType = Extract<
   DType,
-  'float64' | 'float32' | 'float16' | 'bfloat16' | 'int8' | 'float8e4m3fn' | 'float8e5m2'
+  | 'float64'
+  | 'float32'
+  | 'float16'
+  | 'bfloat16'
+  | 'int8'
+  | 'float8e4m3fn'
+  | 'float8e4m3fnuz'
+  | 'float8e5m2'
+  | 'float8e5m2fnuz'
 >
 
 /** How to find the values that an index output selects, row-major in the output's own order. */
@@ -30,8 +49,39 @@ export interface Selection {
   readonly keepDims: boolean
 }
 
+/** `source` says in words where the limits come from; it opens the rule's text in the result. */
 export type Rule =
   | { readonly kind: 'float'; readonly tolerance: Tolerance; readonly source: string }
   | { readonly kind: 'quantised'; readonly steps: number; readonly allowedMismatch: number; readonly source: string }
   | { readonly kind: 'index'; readonly selection: Selection; readonly tolerance: Tolerance; readonly source: string }
   | { readonly kind: 'exact'; readonly source: string; readonly flags: readonly string[] }
+
+export interface TensorContext {
+  /** Inputs were generated: equal constants on both sides prove nothing. */
+  readonly generated: boolean
+  /** Precision that the target declares; null: its dtypes must be the reference's. */
+  readonly targetDType: DType | null
+  /** On the reference side, the tensor that an index rule's output selects from. */
+  readonly indexed?: TensorSource | undefined
+}
+
+export interface CompareOptions {
+  readonly ruleOf: (tensorName: string, spec: TensorSpec) => Rule
+  readonly generated: boolean
+  readonly targetDType: DType | null
+  /** Values that an index output selects from, on the reference side. */
+  readonly indexed?: (tensor: string) => TensorSource | undefined
+}
+
+export interface TraceComparison {
+  readonly verdict: Verdict
+  readonly reason?: string
+  readonly flags: readonly string[]
+  /** Tensors (and empty sequences or optionals); extra ones on the target side count as expected and not compared. */
+  readonly coverage: { readonly compared: number; readonly expected: number }
+  /** The worst over all outputs. */
+  readonly metrics: readonly Metric[]
+  readonly outputs: readonly OutputResult[]
+  /** The ten worst places over all outputs. */
+  readonly worst: readonly WorstPlace[]
+}

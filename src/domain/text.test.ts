@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   cleanLog,
+  cleanProse,
   cleanText,
   displayWidth,
   formatBytes,
@@ -8,6 +9,7 @@ import {
   formatDuration,
   formatNumber,
   formatPair,
+  shortenEnd,
   shortenMiddle,
   wrapText,
 } from './text.ts'
@@ -70,6 +72,26 @@ describe('cleanLog', () => {
   })
 })
 
+describe('cleanProse', () => {
+  test('a message of several lines becomes one, without colours', () => {
+    expect(cleanProse('\u001b[31mNot implemented:\u001b[0m\r\n\t  Cast(13)\n')).toBe('Not implemented: Cast(13)')
+  })
+
+  test('what is no colour stays visible', () => {
+    expect(cleanProse('a\u202eb\u0007')).toBe('a\\u202eb\\x07')
+  })
+
+  test.each(['\u009d', '\u001b]', '\u001b[', '\u001b[0', '\u001bP'])(
+    '%j a hundred thousand times takes no time',
+    (piece) => {
+      const startMs = performance.now()
+      cleanLog(`${piece.repeat(100_000)}\u001b!`, 5)
+      cleanProse(`${piece.repeat(100_000)}\u001b!`)
+      expect(performance.now() - startMs).toBeLessThan(2000)
+    },
+  )
+})
+
 describe('widths', () => {
   test('counts wide and combining characters as a terminal does', () => {
     expect(['abc', '大', 'e\u0301', '🙂', '✓'].map(displayWidth)).toEqual([3, 2, 1, 2, 1])
@@ -78,12 +100,15 @@ describe('widths', () => {
   test.each([0, 1, 2, 3, 10, 19, 20])('shortens to %i columns at most', (width) => {
     for (const text of ['model/full_model@ort', '大きいモデル/full_model@ort', 'e\u0301'.repeat(40)]) {
       expect(displayWidth(shortenMiddle(text, width))).toBeLessThanOrEqual(width)
+      expect(displayWidth(shortenEnd(text, width))).toBeLessThanOrEqual(width)
     }
   })
 
   test('text that fits stays whole', () => {
     expect(shortenMiddle('exactly10!', 10)).toBe('exactly10!')
     expect(shortenMiddle('exactly10!', 9)).toBe('exac…y10!')
+    expect(shortenEnd('exactly10!', 10)).toBe('exactly10!')
+    expect(shortenEnd('exactly10!', 9)).toBe('exactly1…')
   })
 
   test('wraps at blanks and breaks words that are too long', () => {
@@ -133,7 +158,8 @@ describe('durations and sizes', () => {
     [999.7, '1.00s'],
     [1234, '1.23s'],
     [59_994, '59.99s'],
-    [59_999, '0:59'],
+    [59_999, '60.00s'],
+    [60_000, '1:00'],
     [125_000, '2:05'],
     [3_725_000, '1:02:05'],
   ])('%d ms is written %s', (durationMs, text) => expect(formatDuration(durationMs)).toBe(text))

@@ -2,9 +2,10 @@
 // all that moves a cursor, reorders or hides text.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\ufffe\uffff]/gu
 
-// ESC [ … final, ESC ] … BEL or ESC \, other strings (DCS, SOS, PM, APC), two-character escapes; 8-bit forms too.
+// ESC [ … final; ESC ] and other strings (DCS, SOS, PM, APC) up to their end or whatever breaks them off; two-character
+// escapes; the 8-bit forms of all.
 const ESCAPE_SEQUENCES =
-  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)|\u001b[ -/]*[0-Z\\^-~]/g
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0090\u0098\u009c-\u009f]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-Z\\^-~]/g
 
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
@@ -13,11 +14,23 @@ export function cleanText(text: string, maxLength = 500): string {
   return shortenMiddle(showUnseen(shortenMiddle(text, maxLength)), maxLength)
 }
 
+/** Untrusted sentences as one line: colours dropped, line ends and runs of blanks as one blank, the rest as in `cleanText`. */
+export function cleanProse(text: string, maxLength = 1000): string {
+  const plain = text
+    .slice(0, 20 * maxLength)
+    .replace(ESCAPE_SEQUENCES, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return cleanText(plain, maxLength)
+}
+
 /** The last lines of what a tool printed: escape sequences dropped, the rest made inert line by line. */
 export function cleanLog(text: string, maxLines: number, maxLineLength = 500): { lines: string[]; omitted: number } {
   const all = text.slice(-200_000).replace(ESCAPE_SEQUENCES, '').trimEnd().split(/\r?\n/)
   const lines = all[0] === '' && all.length === 1 ? [] : all
-  const kept = lines.slice(-maxLines).map((line) => cleanText(lastOverprint(line).replaceAll('\t', '  '), maxLineLength))
+  const kept = lines
+    .slice(-maxLines)
+    .map((line) => cleanText(lastOverprint(line).replaceAll('\t', '  '), maxLineLength))
   return { lines: kept, omitted: lines.length - kept.length }
 }
 
@@ -62,6 +75,12 @@ export function shortenMiddle(text: string, maxWidth: number): string {
   const head = takeWidth(text, Math.ceil(room / 2))
   const tail = takeWidthFromEnd(text, Math.floor(room / 2))
   return maxWidth < 1 ? '' : `${head}…${tail}`
+}
+
+/** At most `maxWidth` columns of a sentence, which is read from its beginning. */
+export function shortenEnd(text: string, maxWidth: number): string {
+  if (text.length * 2 <= maxWidth || displayWidth(text) <= maxWidth) return text
+  return maxWidth < 1 ? '' : `${takeWidth(text, maxWidth - 1)}…`
 }
 
 function takeWidth(text: string, width: number): string {
@@ -140,7 +159,7 @@ export function formatPair(a: number, b: number): [string, string] {
 /** `85ms`, `1.23s`, `2:05`, `1:02:05` */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 999.5) return `${formatNumber(Number(durationMs.toPrecision(3)))}ms`
-  if (durationMs < 59_995) return `${(durationMs / 1000).toFixed(2)}s`
+  if (durationMs < 60_000) return `${(durationMs / 1000).toFixed(2)}s`
   const clock = formatClock(durationMs)
   return clock.startsWith('0:') ? clock.slice(2).replace(/^0/, '') : clock
 }

@@ -2,18 +2,18 @@ import type { Result } from '../domain/result.ts'
 import type { PlannedCase } from '../domain/run.ts'
 import type { Side, Stage } from '../domain/verdict.ts'
 
-/** Digest over the content of everything that went into a step. */
+/** Digest over the content of everything that went into a step: 16 or more letters, digits, `-` or `_`. */
 export type ContentKey = string
 
 export interface StepSpec {
   readonly title: string
   readonly stage: Stage
   readonly side?: Side
-  /** null: the product cannot be trusted to be the same next time, so it is made in every run. */
+  /** null: the product cannot be trusted to be the same next time, so every asker makes its own. */
   readonly key: ContentKey | null
 }
 
-/** The product of a step: a JSON value and the folder with its files (removed after the run where key is null). */
+/** The product of a step: a JSON value and the folder with its files (removed after the case where key is null). */
 export interface Product<T> {
   readonly value: T
   readonly folder: string
@@ -22,15 +22,19 @@ export interface Product<T> {
 
 /** Where a case's work is done: the first asker of a key does it, others await it. */
 export interface Lab {
+  /** `make` fills the folder and gives plain data (no Map, no class); it must not ask for steps itself. */
   step<T>(spec: StepSpec, make: (folder: string) => Promise<T>): Promise<Product<T>>
   /** Keeps a file with the run, by its content. */
   keep(name: string, path: string): Promise<void>
+  /** Aborted when the case runs out of time or the run is to end now. */
   readonly signal: AbortSignal
 }
 
 export interface Case extends PlannedCase {
   /** Rough cost in milliseconds where nothing was measured. */
   readonly estimateMs?: number
+  /** Digest of what it is judged on; part of the plan's digest, so that shards of different models do not merge. */
+  readonly content?: ContentKey
 }
 
 /** The parts of a result that the suite knows; ids, steps, durations and artifacts are added by the run. */

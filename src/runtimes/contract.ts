@@ -9,11 +9,15 @@ export type ModelRef =
   | { readonly format: ModelFormat; readonly path: string }
   | { readonly format: ModelFormat; readonly bytes: Uint8Array; readonly folder: string }
 
+export type TransferKind = 'tensor' | 'sequence' | 'optional'
+
 /** What a worker can do, as data; shared code asks for these and never for names. */
 export interface Capabilities {
+  /** Element types it takes as inputs, and gives unless `outputDtypes` says otherwise. */
   readonly dtypes: readonly DType[]
+  readonly outputDtypes?: readonly DType[]
   /** Kinds of values it takes and gives. */
-  readonly kinds: readonly ('tensor' | 'sequence' | 'optional')[]
+  readonly kinds: readonly TransferKind[]
   readonly taps: boolean
   readonly decode: boolean
   readonly profile: boolean
@@ -66,13 +70,34 @@ export interface WorkerLaunch {
   readonly channel: 'fd3' | 'stdout'
 }
 
-/** A runtime as the host knows it: how to read its spec strings and how to start its workers. */
-export interface RuntimeKind {
+/** What a runtime says about its own spec strings, with the values that its options take. */
+export interface RuntimeSchema extends TargetSchema {
+  /** Option → the only values it takes. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>
+  /** Options that take a whole number from 1 up. */
+  readonly counts?: readonly string[]
+}
+
+interface KindBase {
   readonly name: string
-  readonly schema: TargetSchema
-  /** Resolves (and installs, where that is its way) what the worker needs. Null: runs in the host, see `inProcess`. */
+  readonly schema: RuntimeSchema
+}
+
+/** A runtime that runs in worker processes. */
+export interface WorkerKind extends KindBase {
+  /** Options that belong to the process and not to a session; targets that differ in them never share a worker. */
+  readonly processOptions: readonly string[]
+  /** Resolves (and installs, where that is its way) what the worker needs. */
   launch(target: Target, context: LaunchContext): Promise<WorkerLaunch>
 }
+
+/** A runtime that runs nothing foreign and therefore lives in the host. */
+export interface InProcessKind extends KindBase {
+  create(target: Target, context: LaunchContext): Promise<Runtime>
+}
+
+/** A runtime as the host knows it. */
+export type RuntimeKind = WorkerKind | InProcessKind
 
 export interface LaunchContext {
   /** The user's project: where its own copies of a runtime are looked for. */
@@ -80,4 +105,23 @@ export interface LaunchContext {
   /** Where runtimes are installed that the project does not have. */
   readonly runtimesFolder: string
   readonly notice: (text: string) => void
+}
+
+/** Wall-clock limits of the stages, and how much a worker may hold or send. */
+export interface Limits {
+  readonly startMs: number
+  readonly compileMs: number
+  readonly runMs: number
+  /** Resident memory of a worker and its children; null: no limit. */
+  readonly memoryBytes: number | null
+  /** All outputs of one run. */
+  readonly outputBytes: number
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  startMs: 60_000,
+  compileMs: 300_000,
+  runMs: 300_000,
+  memoryBytes: null,
+  outputBytes: 4 * 2 ** 30,
 }

@@ -3,7 +3,8 @@ import type { Target } from '../../domain/target.ts'
 import type { Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { digestOf } from '../../files/digest.ts'
-import { createTraceWriter, openTrace } from '../../files/safetensors.ts'
+import { openTrace } from '../../files/safetensors.ts'
+import { createTraceWriter, type TraceWriter } from '../../files/trace-writer.ts'
 import type { ContentKey, Lab } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
@@ -42,10 +43,18 @@ const TRACE_FILE = 'trace.safetensors'
 /** Runs a model on a target and keeps its trace, or takes the trace that an equal step left. */
 export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: Pool, lab: Lab): Promise<Captured> {
   const spec = { title: request.title, stage: 'run', side: request.side, key: captureKey(request, info) } as const
-  const product = await lab.step<CaptureProduct>(spec, (folder) => runInto(join(folder, TRACE_FILE), request, pool, lab))
+  const product = await lab.step<CaptureProduct>(spec, (folder) =>
+    runInto(join(folder, TRACE_FILE), request, pool, lab),
+  )
   const path = join(product.folder, TRACE_FILE)
   const { detail, durationsMs, retried } = product.value
-  return { trace: await openTrace(path), path, detail, durationMs: durationsMs.run, retried: retried && !product.cached }
+  return {
+    trace: await openTrace(path),
+    path,
+    detail,
+    durationMs: durationsMs.run,
+    retried: retried && !product.cached,
+  }
 }
 
 function captureKey(request: CaptureRequest, info: RuntimeInfo): ContentKey | null {
@@ -58,10 +67,10 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): ContentKey | nu
 
 async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {
   const { target, side, model, inputs, expects } = request
-  let writer: Awaited<ReturnType<typeof createTraceWriter>> | undefined
+  let writer: TraceWriter | undefined
   const makeSink = async () => {
     await writer?.abort()
-    writer = await createTraceWriter(path)
+    writer = createTraceWriter(path)
     return writer.sink
   }
   try {

@@ -80,5 +80,8 @@ function fromFolder(path: string, cwd: string): string {
 }
 
 function withoutExtension(path: string): string {
-  return path.slice(0, path.length - extname(path).length).split(sep).join('/')
+  return path
+    .slice(0, path.length - extname(path).length)
+    .split(sep)
+    .join('/')
 }

@@ -1,18 +1,19 @@
-import { basename } from 'node:path'
-import { compareTraces, type TraceComparison } from '../../compare/traces.ts'
-import { SkipCase, StageError } from '../../domain/errors.ts'
-import type { Artifact } from '../../domain/result.ts'
+import { resolve } from 'node:path'
+import { compareTraces } from '../../compare/compare-traces.ts'
+import type { TraceComparison } from '../../compare/contract.ts'
+import { insideBand } from '../../compare/inside-band.ts'
+import { StageError } from '../../domain/errors.ts'
+import type { SensitivityBand } from '../../domain/result.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Trace } from '../../domain/tensor.ts'
-import type { Side } from '../../domain/verdict.ts'
-import type { OnnxModel } from '../../onnx/model.ts'
+import type { Side, Verdict } from '../../domain/verdict.ts'
 import type { Case, Judgement, Lab } from '../../runs/contract.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
-import { type Captured, capture } from './capture.ts'
-import { prepareInputs, type PreparedInputs } from './inputs.ts'
-import { loadModel } from './load.ts'
-import { recordedOutputs } from './recorded.ts'
-import { rulesFor } from './rules.ts'
+import { capture } from './capture.ts'
+import { type PreparedInputs, prepareInputs } from './inputs.ts'
+import { type LoadedModel, loadModel } from './load.ts'
+import { readDataSet } from './recorded.ts'
+import { declaredPrecision, precisionOf, type RuleOf, rulesFor } from './rules.ts'
 import { measureBand } from './sensitivity.ts'
 import type { OnnxSuiteOptions } from './suite.ts'
 
@@ -20,9 +21,31 @@ export interface FullModelCase extends Case {
   readonly path: string
   readonly dataSet: string | null
   readonly dims: Readonly<Record<string, number>>
+  /** No other model is judged in this run, so every given input and dimension must be its own. */
+  readonly onlyModel: boolean
   /** null: the recorded outputs of the data set. */
   readonly referenceTarget: Target | null
   readonly underTest: Target
+}
+
+/** What one side gave, and what is known about how. */
+interface Given {
+  readonly trace: Trace
+  /** null: read from the user's own files. */
+  readonly path: string | null
+  readonly detail: Readonly<Record<string, string | number>>
+  readonly retried: boolean
+  readonly info: RuntimeInfo | null
+}
+
+/** A case on its way: what every step needs. */
+interface Work {
+  readonly c: FullModelCase
+  readonly lab: Lab
+  readonly options: OnnxSuiteOptions
+  readonly model: LoadedModel
+  readonly tested: LoadedModel
+  readonly inputs: PreparedInputs
 }
 
 /** Inputs, reference trace, target trace, comparison; and, when over tolerance, how far the reference itself moves. */
@@ -30,11 +53,143 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const model = await loadModel(c.path, 'reference', lab)
   const tested = await testedModel(c, model, options, lab)
   const inputs = await prepareInputs(c, model, lab, options)
-  const reference = await referenceSide(c, model, inputs, lab, options)
-  const target = await captureSide('target', c.underTest, tested, inputs, lab, options)
-  const rules = rulesFor({ id: c.id, model, tested, target: c.underTest, overrides: options.tolerances })
-  const comparison = await compareSides(reference.trace, target.trace, inputs, rules, lab)
-  const band = await bandWhereItMatters(c, comparison, model, inputs, reference, rules, lab, options)
-  if (verdictOf(comparison, band) !== 'pass') await keepFiles(inputs, reference, target, lab)
-  return judgement(c, comparison, band, inputs, reference, target, options)
+  const work = { c, lab, options, model, tested, inputs }
+  const reference = await referenceSide(work)
+  const target = await targetSide(work)
+  const rules = rulesFor({
+    id: c.id,
+    model: model.model,
+    tested: tested.model,
+    target: c.underTest,
+    overrides: options.tolerances,
+  })
+  const comparison = await compareSides(work, reference.trace, target.trace, rules)
+  const band = comparison.verdict === 'fail' ? await bandOf(work, reference, rules) : null
+  const judged = judgement(work, comparison, band, reference, target)
+  if (judged.verdict !== 'pass') await keepFiles(work, reference, target)
+  return judged
+}
+
+async function testedModel(
+  c: FullModelCase,
+  model: LoadedModel,
+  options: OnnxSuiteOptions,
+  lab: Lab,
+): Promise<LoadedModel> {
+  const other = c.underTest.options.model
+  return other === undefined ? model : loadModel(resolve(options.cwd, other), 'target', lab)
+}
+
+async function referenceSide(work: Work): Promise<Given> {
+  const { c, model, options, lab } = work
+  if (c.referenceTarget) {
+    const own = c.referenceTarget.options.model
+    const given = own === undefined ? model : await loadModel(resolve(options.cwd, own), 'reference', lab)
+    return captureSide(work, 'reference', c.referenceTarget, given)
+  }
+  const trace = await readDataSet(c.dataSet!, 'output', model.model.outputs, 'inputs', 'reference')
+  return { trace, path: null, detail: {}, retried: false, info: null }
+}
+
+function targetSide(work: Work): Promise<Given> {
+  return captureSide(work, 'target', work.c.underTest, work.tested)
+}
+
+async function captureSide(work: Work, side: Side, target: Target, model: LoadedModel): Promise<Given> {
+  const { lab, options, inputs } = work
+  const info = await options.pool.probe(target)
+  if (!info.available) throw new StageError('discover', `${target.name} is not available: ${info.reason}`, { side })
+  const request = {
+    target,
+    side,
+    title: `run on ${target.name}`,
+    model: { format: 'onnx' as const, path: model.path },
+    modelDigest: model.digest,
+    expects: model.model.outputs,
+    inputs: inputs.trace,
+    inputsDigest: inputs.digest,
+  }
+  const captured = await capture(request, info, options.pool, lab)
+  const detail = { version: info.version, ...info.detail, ...captured.detail, run_ms: captured.durationMs }
+  return { ...captured, detail, info }
+}
+
+async function compareSides(work: Work, reference: Trace, target: Trace, rules: RuleOf): Promise<TraceComparison> {
+  let comparison: TraceComparison | undefined
+  await work.lab.step({ title: 'compare', stage: 'compare', key: null }, async () => {
+    comparison = await compareTraces(reference, target, {
+      ruleOf: rules,
+      generated: work.inputs.generated,
+      targetDType: declaredPrecision(work.c.underTest),
+      indexed: (tensor) => work.inputs.trace.tensors.get(tensor) ?? reference.tensors.get(tensor),
+    })
+  })
+  return comparison!
+}
+
+/** Only a live reference can be disturbed; recorded outputs have no band, so nothing excuses them. */
+async function bandOf(work: Work, reference: Given, rules: RuleOf): Promise<SensitivityBand[] | null> {
+  const { c, options, model, inputs, lab } = work
+  if (!c.referenceTarget || !reference.info) return null
+  return measureBand(
+    {
+      reference: c.referenceTarget,
+      schema: options.pool.schemaOf(c.referenceTarget),
+      info: reference.info,
+      model,
+      inputs: inputs.trace,
+      inputsDigest: inputs.digest,
+      precision: precisionOf({ tested: work.tested.model, target: c.underTest }),
+      trace: reference.trace,
+      rules,
+      seed: options.seed,
+    },
+    options.pool,
+    lab,
+  )
+}
+
+function judgement(
+  work: Work,
+  comparison: TraceComparison,
+  band: SensitivityBand[] | null,
+  reference: Given,
+  target: Given,
+): Judgement {
+  const excused = band !== null && insideBand(comparison.outputs, band)
+  const verdict: Verdict = excused ? 'inconclusive' : comparison.verdict
+  const reason = excused
+    ? `over tolerance, but roundings move the reference as far: ${comparison.reason}`
+    : comparison.reason
+  const flags = [
+    ...comparison.flags,
+    ...(excused ? ['sensitive'] : []),
+    ...(reference.retried || target.retried ? ['retried'] : []),
+  ]
+  return {
+    verdict,
+    ...(reason === undefined ? {} : { reason }),
+    flags,
+    coverage: comparison.coverage,
+    metrics: comparison.metrics,
+    outputs: comparison.outputs,
+    worst: comparison.worst,
+    ...(band ? { band } : {}),
+    measurements: {
+      ...work.inputs.measurements,
+      ...prefixed('reference', reference.detail),
+      ...prefixed('target', target.detail),
+    },
+    reproduce: work.options.reproduce(work.c.id),
+  }
+}
+
+function prefixed(side: Side, detail: Readonly<Record<string, string | number>>): Record<string, string | number> {
+  return Object.fromEntries(Object.entries(detail).map(([key, value]) => [`${side}.${key}`, value]))
+}
+
+async function keepFiles({ inputs, lab }: Work, reference: Given, target: Given): Promise<void> {
+  if (inputs.path) await lab.keep('inputs.safetensors', inputs.path)
+  if (reference.path) await lab.keep('reference.safetensors', reference.path)
+  if (target.path) await lab.keep('target.safetensors', target.path)
 }

@@ -1,12 +1,13 @@
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
+import { sha256File } from '../../files/digest.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { discoverModels, type FoundModel } from './discover.ts'
 import { type FullModelCase, judgeFullModel } from './full-model.ts'
 import type { InputRules } from './inputs.ts'
-import type { ToleranceOverride } from './rules.ts'
-import { bindShapes, shapeSuffix, type ShapeChoices } from './shapes.ts'
+import type { ToleranceRule } from './rules.ts'
+import { bindShapes, type ShapeChoices, shapeSuffix } from './shapes.ts'
 
 export interface OnnxSuiteOptions {
   readonly cwd: string
@@ -18,8 +19,10 @@ export interface OnnxSuiteOptions {
   readonly seed: number
   readonly shapes: ShapeChoices
   readonly inputs: readonly InputRules[]
-  readonly tolerances: readonly ToleranceOverride[]
+  readonly tolerances: readonly ToleranceRule[]
   readonly pool: Pool
+  /** Put the content of every model into the plan, so that shards of different models do not merge. */
+  readonly digests: boolean
   /** The command line that selects one case by its id. */
   readonly reproduce: (id: string) => string
 }
@@ -32,10 +35,12 @@ export function onnxSuite(options: OnnxSuiteOptions): Suite {
   return {
     name: 'onnx',
     async *collect() {
-      for (const model of discoverModels(options.paths, options.cwd)) {
+      const models = discoverModels(options.paths, options.cwd)
+      for (const model of models) {
+        const content = options.digests ? await sha256File(model.path) : undefined
         for (const found of casesOf(model, options)) {
-          cases.set(found.id, found)
-          yield found
+          cases.set(found.id, { ...found, onlyModel: models.length === 1 })
+          yield { ...found, ...(content && { content }) }
         }
       }
     },
@@ -43,7 +48,7 @@ export function onnxSuite(options: OnnxSuiteOptions): Suite {
   }
 }
 
-function* casesOf(model: FoundModel, options: OnnxSuiteOptions): Generator<FullModelCase> {
+function* casesOf(model: FoundModel, options: OnnxSuiteOptions): Generator<Omit<FullModelCase, 'onlyModel'>> {
   for (const variant of variantsOf(model, options)) {
     for (const target of options.targets) {
       const reference = variant.recorded ? null : (options.reference ?? options.defaultReference)

@@ -1,0 +1,34 @@
+import type { TestValues } from './test-values.ts'
+
+/** The command line that judges just this case again, for a POSIX shell. */
+export function reproduceCommand(
+  id: string,
+  paths: readonly string[],
+  values: TestValues,
+  config: string | null,
+): string {
+  const repeated = (flag: string, list: readonly string[] = []) => list.flatMap((value) => [flag, value])
+  const single = (flag: string, value: string | number | undefined) =>
+    value === undefined ? [] : [flag, String(value)]
+  const words = [
+    'assay',
+    'test',
+    ...paths,
+    ...single('--config', config ?? undefined),
+    ...single('--reference', values.reference),
+    ...repeated('--target', values.target),
+    ...(values.seed === 0 ? [] : ['--seed', String(values.seed)]),
+    ...repeated('--dim', values.dim),
+    ...repeated('--input', values.input),
+    ...single('--rtol', values.rtol),
+    ...single('--atol', values.atol),
+    ...single('--allowed-mismatch', values.allowedMismatch),
+    '-t',
+    `^${id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`,
+  ]
+  return words.map(quote).join(' ')
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

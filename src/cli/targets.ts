@@ -1,0 +1,60 @@
+import { UsageError } from '../domain/errors.ts'
+import { formatTarget, type Target } from '../domain/target.ts'
+import { readTarget, TARGET_SCHEMAS } from '../runtimes/registry.ts'
+import type { AssayConfig, ConfigTarget } from './config-schema.ts'
+import type { TestValues } from './test-values.ts'
+
+const DEFAULT_REFERENCE = 'ort:cpu'
+const DEFAULT_TARGETS = ['ort-web:wasm']
+
+export interface ChosenTargets {
+  /** null: none was named. */
+  readonly reference: Target | null
+  readonly defaultReference: Target
+  readonly targets: readonly Target[]
+}
+
+/** Reads spec strings and names of the config's targets; the same target twice is refused. */
+export function chosenTargets(values: TestValues, config: AssayConfig): ChosenTargets {
+  const named = config.targets ?? {}
+  const read = (spec: string) => (Object.hasOwn(named, spec) ? configTarget(spec, named[spec]!) : readTarget(spec))
+  const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) => matrixOf(read(spec)))
+  const twice = targets.find((target, i) => targets.findIndex((other) => other.name === target.name) !== i)
+  if (twice)
+    throw new UsageError(
+      'target',
+      `target "${twice.name}" is given twice; give one of them a name, as in name=${twice.name}`,
+    )
+  return {
+    reference: values.reference === undefined ? null : read(values.reference),
+    defaultReference: readTarget(DEFAULT_REFERENCE),
+    targets,
+  }
+}
+
+function configTarget(name: string, given: ConfigTarget): Target {
+  if (typeof given === 'string') return { ...readTarget(given), name }
+  const options = Object.fromEntries(Object.entries(given.options ?? {}).map(([key, value]) => [key, String(value)]))
+  const bare = { runtime: given.runtime, version: given.version ?? null, device: given.device ?? '', options }
+  const schema = TARGET_SCHEMAS[given.runtime] ?? { defaultDevice: '', options: {} }
+  return { ...readTarget(formatTarget({ ...bare, device: bare.device || schema.defaultDevice }, schema)), name }
+}
+
+/** Lists of hardware types and chips make a target for each combination. */
+function matrixOf(target: Target): Target[] {
+  const { hw, chip } = target.options
+  if (!hw?.includes(',') && !chip?.includes(',')) return [target]
+  const schema = TARGET_SCHEMAS[target.runtime]!
+  const named = target.name !== formatTarget(target, schema)
+  return (hw?.split(',') ?? [undefined]).flatMap((hwOne) =>
+    (chip?.split(',') ?? [undefined]).map((chipOne) => {
+      const options = { ...target.options, ...(hwOne && { hw: hwOne }), ...(chipOne && { chip: chipOne }) }
+      const suffix = [hwOne, chipOne].filter(Boolean).join(',')
+      return {
+        ...target,
+        options,
+        name: named ? `${target.name}[${suffix}]` : formatTarget({ ...target, options }, schema),
+      }
+    }),
+  )
+}

@@ -1,0 +1,58 @@
+import { inputPolicyOf, parseInputOption } from '../models/input-policy.ts'
+import type { InputRules } from '../suites/onnx/inputs.ts'
+import type { ToleranceRule } from '../suites/onnx/rules.ts'
+import { parseDims, type ShapeChoices } from '../suites/onnx/shapes.ts'
+import type { AssayConfig } from './config-schema.ts'
+import type { TestValues } from './test-values.ts'
+
+export interface OnnxChoices {
+  readonly seed: number
+  readonly shapes: ShapeChoices
+  readonly inputs: readonly InputRules[]
+  readonly tolerances: readonly ToleranceRule[]
+}
+
+const ANY = '**'
+
+/** Config first, command line after it: later rules win. */
+export function onnxChoices(values: TestValues, config: AssayConfig): OnnxChoices {
+  return {
+    seed: values.seed,
+    shapes: [...configShapes(config), { match: ANY, dims: parseDims(values.dim) }],
+    inputs: [...configInputs(config), { match: ANY, policies: commandLineInputs(values.input) }],
+    tolerances: [...configTolerances(config), ...commandLineTolerances(values)],
+  }
+}
+
+function configShapes(config: AssayConfig): ShapeChoices {
+  return Object.entries(config.dims ?? {}).map(([match, dims]) => ({
+    match,
+    dims: Object.fromEntries(Object.entries(dims).map(([name, sizes]) => [name, [sizes].flat()])),
+  }))
+}
+
+function configInputs(config: AssayConfig): InputRules[] {
+  return Object.entries(config.inputs ?? {}).map(([match, policies]) => ({
+    match,
+    policies: Object.fromEntries(Object.entries(policies).map(([name, given]) => [name, inputPolicyOf(given)])),
+  }))
+}
+
+function commandLineInputs(texts: readonly string[]): InputRules['policies'] {
+  return Object.fromEntries(texts.map(parseInputOption).map(({ name, policy }) => [name, policy]))
+}
+
+function configTolerances(config: AssayConfig): ToleranceRule[] {
+  return (config.tolerances ?? []).map((rule, i) => ({ ...stripped(rule), source: `config tolerances[${i}]` }))
+}
+
+function commandLineTolerances({ rtol, atol, allowedMismatch }: TestValues): ToleranceRule[] {
+  const given = stripped({ rtol, atol, allowedMismatch })
+  return Object.keys(given).length > 0 ? [{ ...given, source: 'command line' }] : []
+}
+
+function stripped<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

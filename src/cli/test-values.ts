@@ -1,0 +1,63 @@
+import { UsageError } from '../domain/errors.ts'
+import { unknown } from '../domain/target.ts'
+import type { OptionValue } from './options.ts'
+
+/** The options of `test` and `list`, typed. */
+export interface TestValues {
+  readonly reference: string | undefined
+  readonly target: readonly string[] | undefined
+  readonly keyword: string | undefined
+  readonly pattern: string | undefined
+  readonly shard: string | undefined
+  readonly durations: string | undefined
+  readonly seed: number
+  readonly dim: readonly string[]
+  readonly input: readonly string[]
+  readonly rtol: number | undefined
+  readonly atol: number | undefined
+  readonly allowedMismatch: number | undefined
+  readonly jobs: number | undefined
+  readonly timeout: number
+  readonly memoryLimit: number
+  readonly outputLimit: number
+  readonly isolate: 'case' | undefined
+  readonly maxFailures: number | undefined
+  readonly recompute: boolean
+  readonly strict: boolean
+  readonly passWithNoTests: boolean
+  readonly list: boolean
+  readonly json: boolean
+  readonly reporter: readonly string[]
+  readonly outputDir: string
+  readonly cacheDir: string
+  readonly cacheSize: number
+  readonly verbose: boolean
+  readonly color: boolean | undefined
+}
+
+/** Checks what one option alone cannot know. */
+export function testValues(raw: Readonly<Record<string, OptionValue>>): TestValues {
+  const { failFast, isolate, jobs, seed, ...values } = raw
+  if (isolate !== undefined && isolate !== 'case')
+    throw unknown('option', `--isolate "${isolate}"`, String(isolate), ['case'])
+  checkWhole('--jobs', jobs, 1)
+  checkWhole('--seed', seed, 0)
+  checkWhole('--max-failures', raw.maxFailures, 1)
+  const maxFailures = failFast ? 1 : raw.maxFailures
+  const defaults = { dim: [], input: [], list: false, json: false, reporter: defaultReporters() }
+  const checked: Record<string, unknown> = { ...defaults, ...defined(values), isolate, jobs, seed, maxFailures }
+  return checked as { [K in keyof TestValues]: TestValues[K] }
+}
+
+function defaultReporters(): string[] {
+  return process.env.GITHUB_ACTIONS === 'true' ? ['terminal', 'github'] : ['terminal']
+}
+
+function defined(values: Readonly<Record<string, OptionValue>>): Record<string, OptionValue> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+function checkWhole(flag: string, value: OptionValue, least: number): void {
+  if (value === undefined || (Number.isSafeInteger(value) && Number(value) >= least)) return
+  throw new UsageError('option', `${flag} takes a whole number from ${least} up, found "${value}"`)
+}

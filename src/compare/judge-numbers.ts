@@ -1,0 +1,153 @@
+import { StageError } from '../domain/errors.ts'
+import type { OutputResult } from '../domain/result.ts'
+import { elementCount, type TensorSource } from '../domain/tensor.ts'
+import { formatElement } from '../tensors/format-element.ts'
+import type { TensorContext } from './contract.ts'
+import { measureMaxAbs } from './max-abs.ts'
+import { pairMetrics, relL2, roundingRelL2, type Thresholds } from './metrics.ts'
+import { type NumberRule, type NumericPlan, planNumbers } from './numeric-plan.ts'
+import { pairBlocks } from './pair-blocks.ts'
+import { PairStatistics } from './pair-statistics.ts'
+import { describeRule, formatMeasured } from './rule-text.ts'
+import { smallestPassing } from './would-pass.ts'
+
+/** Judges two tensors of the same shape, of numbers of any dtype, in one pass. */
+export async function judgeNumbers(
+  reference: TensorSource,
+  target: TensorSource,
+  rule: NumberRule,
+  context: TensorContext,
+): Promise<OutputResult> {
+  const maxReference = reference.maxAbs ?? (await measureMaxAbs(reference))
+  const plan = planNumbers(rule, reference, target, maxReference)
+  const statistics = await measurePair(reference, target, plan)
+  checkMaxReference(reference, statistics)
+  const faults = faultsOf(plan, statistics)
+  const isDegenerate = context.generated && faults.length === 0 && provesNothing(reference, statistics)
+  return {
+    name: reference.name,
+    dtype: reference.dtype,
+    shape: reference.shape,
+    verdict: faults.length > 0 ? 'fail' : isDegenerate ? 'inconclusive' : 'pass',
+    rule: describeRule(plan.rule, plan.hasScale),
+    ...explain(reference, plan, statistics, faults, isDegenerate),
+    metrics: pairMetrics(statistics, mismatchCount(plan, statistics), thresholdsOf(plan, statistics)),
+    mismatches: mismatchesOf(plan, statistics),
+    worst: statistics.worst.list(reference.name, reference.shape),
+  }
+}
+
+async function measurePair(reference: TensorSource, target: TensorSource, plan: NumericPlan): Promise<PairStatistics> {
+  const statistics = new PairStatistics(plan.limits, plan.maxReference)
+  for await (const block of pairBlocks(reference, target)) {
+    statistics.add(block)
+    statistics.worst.describe((element) => [
+      formatElement(reference.dtype, block.referenceBytes, element - block.first),
+      formatElement(target.dtype, block.targetBytes, element - block.first),
+    ])
+  }
+  return statistics
+}
+
+/** A recorded maximum that is too large would widen every limit. */
+function checkMaxReference(reference: TensorSource, { maxReference }: PairStatistics): void {
+  if (reference.maxAbs === undefined || reference.maxAbs === maxReference) return
+  const what = `tensor "${reference.name}" of the reference is recorded with a largest magnitude of ${reference.maxAbs}, found ${maxReference}; its stored copy is damaged, run again with --recompute`
+  throw new StageError('compare', what, { side: 'reference' })
+}
+
+function mismatchCount({ rule }: NumericPlan, { different, overLimit }: PairStatistics): number {
+  return rule.kind === 'quantised' ? different : overLimit
+}
+
+function mismatchesOf(plan: NumericPlan, statistics: PairStatistics): OutputResult['mismatches'] {
+  const of = statistics.count
+  let allowed = Math.round(plan.allowedFraction * of)
+  if (allowed / of > plan.allowedFraction) allowed--
+  return { count: mismatchCount(plan, statistics), of, allowed }
+}
+
+/** What is wrong, in words; nothing means that the tensors pass. Every limit is asked so that NaN is over it. */
+function faultsOf(plan: NumericPlan, statistics: PairStatistics): string[] {
+  return [
+    ...nonFiniteFaults(statistics),
+    ...(plan.rule.kind === 'quantised' ? stepFaults(plan.rule.steps, statistics) : []),
+    ...mismatchFaults(plan, statistics),
+    ...relL2Faults(statistics),
+  ]
+}
+
+function nonFiniteFaults({ nonFiniteMismatches, count }: PairStatistics): string[] {
+  return nonFiniteMismatches === 0
+    ? []
+    : [`${nonFiniteMismatches} of ${count} values are NaN or infinite and not the same on both sides`]
+}
+
+function stepFaults(steps: number, { overLimit, nonFiniteMismatches, count }: PairStatistics): string[] {
+  const over = overLimit - nonFiniteMismatches
+  return over === 0 ? [] : [`${over} of ${count} values are more than ${steps} off`]
+}
+
+function mismatchFaults(plan: NumericPlan, statistics: PairStatistics): string[] {
+  const mismatches = mismatchCount(plan, statistics)
+  if (mismatches === statistics.nonFiniteMismatches || mismatches / statistics.count <= plan.allowedFraction) return []
+  const allowed = mismatchesOf(plan, statistics)?.allowed
+  const words = plan.rule.kind === 'float' ? 'are over the limit' : 'differ'
+  return [`${mismatches} of ${statistics.count} values ${words}${allowed === 0 ? '' : `, ${allowed} may`}`]
+}
+
+function relL2Faults(statistics: PairStatistics): string[] {
+  const limit = relL2Limit(statistics)
+  const value = relL2(statistics)
+  if (limit === null || value === null || value <= limit) return []
+  return [`relL2 ${formatMeasured(value)} is over ${formatMeasured(limit)}`]
+}
+
+/** Rounding to the storage dtype alone may move a tensor by half a step everywhere. */
+function relL2Limit(statistics: PairStatistics): number | null {
+  const limit = statistics.limits.relL2
+  return limit === null ? null : Math.max(limit, roundingRelL2(statistics))
+}
+
+/** Floats that are the same everywhere could come from anything. */
+function provesNothing(reference: TensorSource, { limits, isConstant }: PairStatistics): boolean {
+  return limits.ulpDType !== null && isConstant && elementCount(reference.shape) > 1
+}
+
+function explain(
+  reference: TensorSource,
+  plan: NumericPlan,
+  statistics: PairStatistics,
+  faults: readonly string[],
+  isDegenerate: boolean,
+): Pick<OutputResult, 'reason' | 'flags' | 'wouldPass'> {
+  const flags = plan.rule.kind === 'exact' ? [...plan.rule.flags] : []
+  if (isDegenerate) {
+    const reason = `all ${elementCount(reference.shape)} elements are the same on both sides, which proves nothing on generated inputs; give inputs that mean something`
+    return { reason, flags: [...flags, 'degenerate'] }
+  }
+  if (faults.length === 0) return { flags }
+  const wouldPass = smallestPassing(plan, statistics)
+  return {
+    reason: faults.join('; '),
+    flags: [...flags, ...faultFlags(plan, statistics)],
+    ...(wouldPass === null ? {} : { wouldPass }),
+  }
+}
+
+function faultFlags({ rule }: NumericPlan, { nonFiniteMismatches }: PairStatistics): string[] {
+  if (nonFiniteMismatches > 0) return ['non-finite']
+  return rule.kind === 'float' ? ['over-tolerance'] : []
+}
+
+function thresholdsOf({ rule, allowedFraction, limits }: NumericPlan, statistics: PairStatistics): Thresholds {
+  const provenance = rule.source
+  const limit = relL2Limit(statistics)
+  const steps = limits.ulpDType === null ? 'max_abs' : 'max_ulp'
+  return {
+    nonfinite_mismatch: { threshold: 0, provenance: 'NaN must meet NaN and an infinity the same infinity' },
+    mismatch_fraction: { threshold: allowedFraction, provenance },
+    ...(limit === null ? {} : { rel_l2: { threshold: limit, provenance } }),
+    ...(rule.kind === 'quantised' ? { [steps]: { threshold: rule.steps, provenance } } : {}),
+  }
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+
+/** sha256 of a file's content, in hex, without holding the file. */
+export async function sha256File(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Uint8Array)
+  return hash.digest('hex')
+}
+
+/** sha256 of bytes, or of a JSON-able value whatever the order of its keys. */
+export function digestOf(value: unknown): string {
+  const hash = createHash('sha256')
+  return hash.update(value instanceof Uint8Array ? value : canonicalJson(value)).digest('hex')
+}
+
+/** JSON with sorted keys in which NaN, infinities, −0, bigints and bytes keep apart from what they resemble. */
+function canonicalJson(value: unknown): string {
+  if (value === undefined || typeof value === 'function' || typeof value === 'symbol') {
+    throw new TypeError(`cannot digest ${typeof value}; a content key needs plain data`)
+  }
+  if (typeof value === 'bigint') return `{"$bigint":"${value}"}`
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? String(value) : special(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (value instanceof Uint8Array) return `{"$bytes":"${digestOf(value)}"}`
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  return canonicalObject(value)
+}
+
+function special(value: number): string {
+  return `{"$number":"${Object.is(value, -0) ? '-0' : value}"}`
+}
+
+function canonicalObject(value: object): string {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new TypeError(`cannot digest a ${value.constructor.name}; a content key needs plain data`)
+  }
+  const pairs = Object.entries(value).filter(([, item]) => item !== undefined)
+  pairs.sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${pairs.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`
+}

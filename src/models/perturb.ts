@@ -1,0 +1,36 @@
+import { dtypeKind } from '../domain/dtype.ts'
+import { elementCount, type Tensor, type TensorSource, type Trace } from '../domain/tensor.ts'
+import { memoryTrace } from '../files/memory-trace.ts'
+import { decodeNumbers } from '../tensors/decode.ts'
+import { encodeNumbers } from '../tensors/encode.ts'
+import { randomStream } from './random.ts'
+
+/** A copy of the inputs in which every finite float moved by ±`relative` of itself; null where there are no floats. */
+export async function perturbInputs(inputs: Trace, relative: number, seed: number): Promise<Trace | null> {
+  const sources = [...inputs.tensors.values()]
+  if (!sources.some((source) => dtypeKind(source.dtype) === 'float')) return null
+  const tensors = new Map<string, Tensor>()
+  for (const source of sources) tensors.set(source.name, await perturbTensor(source, relative, seed))
+  return memoryTrace(tensors, inputs.values)
+}
+
+async function perturbTensor(source: TensorSource, relative: number, seed: number): Promise<Tensor> {
+  const { name, dtype, shape } = source
+  const bytes = await readWhole(source)
+  if (dtypeKind(dtype) !== 'float') return { dtype, shape, bytes }
+  const values = new Float64Array(elementCount(shape))
+  decodeNumbers(dtype, bytes, 0, values.length, values)
+  const random = randomStream(seed, `perturb:${name}`)
+  for (let i = 0; i < values.length; i++) values[i]! *= 1 + (random.unit() < 0.5 ? -relative : relative)
+  return { dtype, shape, bytes: encodeNumbers(dtype, values) }
+}
+
+async function readWhole(source: TensorSource): Promise<Uint8Array> {
+  const bytes = new Uint8Array(source.byteLength)
+  let at = 0
+  for await (const chunk of source.chunks()) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}

@@ -1,0 +1,120 @@
+import type { ComputeDType } from '../compare/contract.ts'
+import { type DType, dtypeKind } from '../domain/dtype.ts'
+import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
+import type { OnnxModel } from './model.ts'
+import { quantisedDType, type TypedNode, typedNodes } from './value-types.ts'
+import { domainOf, graphsOf, intAttribute } from './walk.ts'
+
+/** Coarser last. */
+const PRECISIONS: readonly ComputeDType[] = [
+  'float64',
+  'float32',
+  'float16',
+  'bfloat16',
+  'int8',
+  'float8e4m3fn',
+  'float8e5m2',
+]
+
+const RANKS = new Map<DType, number>(PRECISIONS.map((dtype, rank) => [dtype, rank]))
+const INT8 = PRECISIONS.indexOf('int8')
+
+/** Ops that move or convert values without computing with them. */
+const MOVEMENT = new Set(
+  (
+    'Identity Reshape Squeeze Unsqueeze Flatten Transpose Slice Split Concat Gather GatherElements GatherND ScatterElements ' +
+    'ScatterND Scatter Expand Tile Pad Cast CastLike BitCast Constant ConstantOfShape Shape Size If Loop Scan Where Compress ' +
+    'SpaceToDepth DepthToSpace Dropout OneHot DequantizeLinear QuantizeLinear SequenceAt SequenceConstruct SequenceEmpty ' +
+    'SequenceInsert SequenceErase SequenceMap SplitToSequence ConcatFromSequence Optional OptionalGetElement ' +
+    'OptionalHasElement Trilu ReverseSequence NonZero Unique Equal IsNaN IsInf'
+  ).split(' '),
+)
+
+const QUANTISED_OPS = new Set(['DynamicQuantizeLinear', 'MatMulInteger', 'ConvInteger', 'QLinearConv', 'QLinearMatMul'])
+const MICROSOFT_QUANTISED =
+  /^(QLinear.*|QGemm|QAttention|QOrdered.*|QEmbedLayerNormalization|DynamicQuantize(MatMul|LSTM)|MatMulIntegerToFloat)$/
+
+/** The coarsest precision that a graph computes in, for the whole model or for what leads to one output. */
+export function computeDType(model: OnnxModel, output?: string): ComputeDType {
+  const consumed = consumedNames(model)
+  const only = output === undefined ? undefined : ancestorsOf(model.graph, output)
+  let coarsest = -1
+  for (const typed of typedNodes(model.proto, only)) {
+    coarsest = Math.max(coarsest, ...precisionsOf(typed, consumed))
+  }
+  return PRECISIONS[coarsest] ?? movedDType(model)
+}
+
+/** Whether activations are quantised with scales that depend on the activations themselves. */
+export function quantisesDynamically(model: OnnxModel): boolean {
+  return [...typedNodes(model.proto)].some(isDynamicQuantiser)
+}
+
+export function isDynamicQuantiser({ node, inputs }: TypedNode): boolean {
+  if (inputs[0]?.constant) return false
+  if (domainOf(node) === 'com.microsoft') {
+    return /^DynamicQuantize(MatMul|LSTM)$/.test(node.opType) || isInt8NBits(node)
+  }
+  if (domainOf(node) !== '') return false
+  return node.opType === 'DynamicQuantizeLinear' || (node.opType === 'QuantizeLinear' && inputs[1]?.constant === false)
+}
+
+/** 4-bit weights are made floats again before they are multiplied, except at this accuracy level. */
+function isInt8NBits(node: NodeProto): boolean {
+  return node.opType === 'MatMulNBits' && intAttribute(node, 'accuracy_level') === 4
+}
+
+/** Places in PRECISIONS; negative where a node says nothing. */
+function precisionsOf(typed: TypedNode, consumed: ReadonlySet<string>): number[] {
+  const { node, inputs, outputs } = typed
+  if (inputs.every(({ constant }) => constant)) return []
+  if (node.opType === 'QuantizeLinear') return [Math.max(INT8, rankOf(quantisedDType(node, inputs)))]
+  if (isQuantised(node)) return [INT8]
+  if (isRounding(typed) && node.output.some((name) => consumed.has(name))) return [rankOf(outputs[0])]
+  return MOVEMENT.has(node.opType) ? [] : [...inputs.map(({ dtype }) => rankOf(dtype)), ...outputs.map(rankOf)]
+}
+
+function isQuantised(node: NodeProto): boolean {
+  const domain = domainOf(node)
+  if (domain === 'com.microsoft') return MICROSOFT_QUANTISED.test(node.opType) || isInt8NBits(node)
+  return domain === '' && QUANTISED_OPS.has(node.opType)
+}
+
+/** A cast of activations to something coarser, which rounds them although nothing is computed there. */
+function isRounding({ node, inputs, outputs }: TypedNode): boolean {
+  return /^Cast(Like)?$/.test(node.opType) && rankOf(outputs[0]) > rankOf(inputs[0]?.dtype ?? 'float32')
+}
+
+/** Negative for integers that are not quantised values (shapes, indices, bytes): they say nothing about precision. */
+function rankOf(dtype: DType | undefined): number {
+  if (dtype?.startsWith('float8')) return RANKS.get(dtype.startsWith('float8e5m2') ? 'float8e5m2' : 'float8e4m3fn')!
+  return dtype && dtypeKind(dtype) === 'float' ? (RANKS.get(dtype) ?? -1) : -1
+}
+
+/** Values that are only moved or cast come out exact (or rounded to their own dtype), so nothing coarser is granted. */
+function movedDType({ inputs, outputs }: OnnxModel): ComputeDType {
+  const floats = [...inputs, ...outputs].filter(({ dtype }) => rankOf(dtype ?? undefined) >= 0)
+  return floats.length > 0 && floats.every(({ dtype }) => dtype === 'float64') ? 'float64' : 'float32'
+}
+
+function consumedNames(model: OnnxModel): Set<string> {
+  return new Set([...typedNodes(model.proto)].flatMap(({ node }) => node.input))
+}
+
+/** The nodes of a graph that an output depends on, through captured names too. */
+function ancestorsOf(graph: GraphProto, output: string): Set<NodeProto> {
+  const wanted = new Set([output])
+  const found = new Set<NodeProto>()
+  for (const node of graph.node.toReversed()) {
+    if (!node.output.some((name) => wanted.has(name))) continue
+    found.add(node)
+    for (const name of namesRead(node)) wanted.add(name)
+  }
+  return found
+}
+
+function namesRead(node: NodeProto): string[] {
+  const inner = node.attribute.flatMap(graphsOf)
+  const captured = inner.flatMap((graph) => [...graph.node.flatMap(namesRead), ...graph.output.map(({ name }) => name)])
+  return [...node.input, ...captured].filter(Boolean)
+}

@@ -1,0 +1,120 @@
+import { dirname } from 'node:path'
+import { fromBinary, toBinary } from '@bufbuild/protobuf'
+import { FormatError } from '../domain/errors.ts'
+import type { ValueSpec } from '../domain/tensor.ts'
+import { describeStart } from '../files/magic.ts'
+import { readExactly, withFile } from '../files/read-range.ts'
+import { checkExternalData, type ExternalFile } from './external-data.ts'
+import { checkFunctions, MAX_NODES } from './functions.ts'
+import { type GraphProto, type ModelProto, ModelProtoSchema } from './generated/onnx-ml_pb.ts'
+import { inputSpecs, valueSpec } from './value-spec.ts'
+import { domainOf, scopesOf } from './walk.ts'
+import { checkWire } from './wire.ts'
+
+const MAX_MODEL_BYTES = 2 ** 31 - 1
+
+/** A model that was read and checked, external data included; only such a one may reach a runtime. */
+export interface OnnxModel {
+  /** null for an edited model that exists in memory only. */
+  readonly path: string | null
+  /** Where its external data lies. */
+  readonly folder: string
+  readonly bytes: Uint8Array
+  readonly proto: ModelProto
+  readonly graph: GraphProto
+  /** Without those that have an initializer. */
+  readonly inputs: readonly ValueSpec[]
+  readonly outputs: readonly ValueSpec[]
+  /** Version by domain; ONNX's own is ''. */
+  readonly opsets: ReadonlyMap<string, number>
+  readonly producer: string
+  readonly externalFiles: readonly ExternalFile[]
+}
+
+export async function readModel(path: string): Promise<OnnxModel> {
+  const bytes = await readModelBytes(path)
+  return { ...(await modelFromBytes(bytes, dirname(path), path)), path }
+}
+
+/** The same checks for bytes in memory whose external data lies in `folder`. */
+export async function modelFromBytes(bytes: Uint8Array, folder: string, what = 'the model'): Promise<OnnxModel> {
+  const { proto, graph } = parseModel(bytes, what)
+  return {
+    path: null,
+    folder,
+    bytes,
+    proto,
+    graph,
+    inputs: inputSpecs(graph),
+    outputs: graph.output.map(valueSpec),
+    opsets: new Map(proto.opsetImport.map((opset) => [domainOf(opset), Number(opset.version)])),
+    producer: [proto.producerName, proto.producerVersion].filter(Boolean).join(' '),
+    externalFiles: await checkExternalData(proto, folder, what),
+  }
+}
+
+export function writeModel(proto: ModelProto): Uint8Array {
+  return toBinary(ModelProtoSchema, proto)
+}
+
+async function readModelBytes(path: string): Promise<Uint8Array> {
+  try {
+    return await withFile(path, (handle, byteLength) => {
+      if (byteLength > MAX_MODEL_BYTES) throw tooLarge(path, byteLength)
+      return readExactly(handle, 0, byteLength, path)
+    })
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (missing) throw new FormatError('missing', `${path} does not exist; give the path of an ONNX model`)
+    throw error
+  }
+}
+
+function tooLarge(path: string, byteLength: number): FormatError {
+  const text = `${path} has ${byteLength} bytes, but protobuf allows less than 2 GiB`
+  return new FormatError(
+    'too-large',
+    `${text}; save the weights as external data (onnx.save with save_as_external_data)`,
+  )
+}
+
+function parseModel(bytes: Uint8Array, what: string): { proto: ModelProto; graph: GraphProto } {
+  if (bytes.length === 0) throw notModel(what, 'an empty file')
+  checkLooksLikeModel(bytes, what)
+  checkWire(ModelProtoSchema, bytes, what)
+  const proto = fromBinary(ModelProtoSchema, bytes)
+  if (!proto.graph) throw notModel(what, 'protobuf data without a graph')
+  checkOpsets(proto, what)
+  checkNodeCount(proto, what)
+  checkFunctions(proto, what)
+  return { proto, graph: proto.graph }
+}
+
+/** A ModelProto begins with one of its own fields; anything else is better described by what it is. */
+function checkLooksLikeModel(bytes: Uint8Array, what: string): void {
+  const known = new Set(ModelProtoSchema.fields.map((field) => field.number))
+  if (!known.has(bytes[0]! >> 3) && bytes[0]! < 0x80) throw notModel(what, describeStart(bytes))
+  const described = describeStart(bytes)
+  if (!described.startsWith('bytes')) throw notModel(what, described)
+}
+
+function checkOpsets(proto: ModelProto, what: string): void {
+  if (proto.opsetImport.length === 0) {
+    throw new FormatError('no-opset', `${what} imports no operator set, expected at least one; export it again`)
+  }
+  const wrong = proto.opsetImport.find(({ version }) => version < 1n || version > 1_000_000n)
+  if (!wrong) return
+  const text = `${what} imports version ${wrong.version} of operator set "${wrong.domain || 'ai.onnx'}"`
+  throw new FormatError('opset', `${text}, which cannot exist; export it again`)
+}
+
+function checkNodeCount(proto: ModelProto, what: string): void {
+  let nodes = 0
+  for (const scope of scopesOf(proto)) nodes += scope.nodes.length
+  if (nodes <= MAX_NODES) return
+  throw new FormatError('too-many-nodes', `${what} has ${nodes} nodes, at most ${MAX_NODES} are read; split the model`)
+}
+
+function notModel(what: string, found: string): FormatError {
+  return new FormatError('not-onnx', `${what} is ${found}, expected an ONNX model; give an .onnx file`)
+}

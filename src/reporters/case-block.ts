@@ -1,0 +1,209 @@
+import { isAbsolute, join } from 'node:path'
+import type { CaseError, Metric, OutputResult, Result, SensitivityBand, WorstPlace } from '../domain/result.ts'
+import { formatShape } from '../domain/tensor.ts'
+import {
+  cleanLog,
+  cleanProse,
+  cleanText,
+  displayWidth,
+  formatBytes,
+  formatDuration,
+  formatNumber,
+  formatPair,
+  shortenMiddle,
+  wrapText,
+} from '../domain/text.ts'
+import { brokenMetrics, errorText, metricText, metricWithProvenance, withinLimit } from './explain.ts'
+import { paintVerdict, type Style } from './style.ts'
+
+export interface BlockOptions {
+  readonly style: Style
+  readonly verbose: boolean
+  /** The run's folder, where artifacts lie. */
+  readonly folder: string
+  readonly durationMs: number | undefined
+}
+
+const LABEL_WIDTH = 11
+const WORST_SHOWN = 5
+const OUTPUTS_SHOWN = 5
+const STDERR_LINES = 10
+const COMMAND_LENGTH = 8000
+
+/** Everything that is known about one case, worst first, ending with the command that judges it again. */
+export function caseBlock(result: Result, options: BlockOptions): string[] {
+  const write = blockWriter(options.style)
+  return [
+    title(result, options),
+    ...whyLines(result).flatMap((line, i) => write(i === 0 ? 'why' : '', line)),
+    ...write('same as', result.sameAs && cleanText(result.sameAs)),
+    ...write('flags', result.flags.map((flag) => cleanText(flag, 80)).join(', ')),
+    ...write('compared', `${result.coverage.compared} of ${result.coverage.expected}`),
+    ...(result.error ? errorLines(result.error, options) : []),
+    ...caseMetrics(result).flatMap((metric) => write('metric', metricLine(metric, options.style))),
+    ...outputLines(result, options),
+    ...(result.band ?? []).flatMap((band) => write('noise', bandText(band))),
+    ...write('ran', measurementsText(result)),
+    ...fileLines(result, options),
+    `  ${options.style.paint('dim', 'reproduce'.padEnd(LABEL_WIDTH))}${commandText(result.reproduce)}`,
+  ]
+}
+
+type BlockWriter = (label: string, text: string | undefined) => string[]
+
+/** Lines with a label in front and wrapped text beside it; no text, no lines. */
+function blockWriter(style: Style, indent = 2): BlockWriter {
+  const margin = indent + LABEL_WIDTH
+  return (label, text) => {
+    if (!text) return []
+    return wrapText(text, style.columns - margin).map((line, i) => {
+      const head = i === 0 && label ? style.paint('dim', label.padEnd(LABEL_WIDTH)) : ' '.repeat(LABEL_WIDTH)
+      return `${' '.repeat(indent)}${head}${line}`
+    })
+  }
+}
+
+function title(result: Result, { style, durationMs }: BlockOptions): string {
+  const verdict = paintVerdict(style, result.verdict, `${style.symbol(result.verdict)} ${result.verdict.toUpperCase()}`)
+  const took = durationMs === undefined ? '' : `  ${style.paint('dim', formatDuration(durationMs))}`
+  return `${verdict}  ${style.paint('bold', cleanText(result.id))}${took}`
+}
+
+function whyLines(result: Result): string[] {
+  const broken = result.verdict === 'fail' ? brokenMetrics(result).map(metricWithProvenance) : []
+  const reason = result.reason ? [cleanProse(result.reason)] : []
+  const lines = [...(result.error ? [errorText(result.error)] : []), ...reason, ...broken]
+  return lines.length > 0 || result.verdict === 'pass' ? lines : ['no reason recorded']
+}
+
+function errorLines(error: CaseError, options: BlockOptions): string[] {
+  const write = blockWriter(options.style)
+  const argv = error.argv?.map((word) => (/\s|^$/.test(word) ? JSON.stringify(word) : word)).join(' ')
+  const lines = [
+    ...write('tool', error.tool && cleanText(error.tool)),
+    ...write('command', argv && cleanText(argv, 1000)),
+  ]
+  return error.stderr ? [...lines, ...stderrLines(error.stderr, options)] : lines
+}
+
+function stderrLines(stderr: string, { style, verbose }: BlockOptions): string[] {
+  const { lines, omitted } = cleanLog(stderr, verbose ? 10 * STDERR_LINES : STDERR_LINES)
+  const notes = omitted > 0 ? [style.paint('dim', `… ${omitted} earlier ${omitted === 1 ? 'line' : 'lines'}`)] : []
+  const texts = [...notes, ...lines.map((line) => shortenMiddle(line, style.columns - 6))]
+  const head = `  ${style.paint('dim', 'stderr')}`
+  return texts.length > 0 ? [head, ...texts.map((text) => `    ${style.paint('dim', '|')} ${text}`)] : []
+}
+
+function outputLines(result: Result, options: BlockOptions): string[] {
+  const notable = options.verbose ? result.outputs : result.outputs.filter((output) => output.verdict !== 'pass')
+  const shown = options.verbose ? notable : notable.slice(0, OUTPUTS_SHOWN)
+  const lines = shown.flatMap((output) => outputBlock(output, options))
+  const places = result.outputs.every((output) => output.worst.length === 0) ? result.worst : []
+  return [...lines, ...worstLines(places, null, options), ...restLine(result, shown.length, notable.length, options)]
+}
+
+function restLine(result: Result, shown: number, notable: number, { style }: BlockOptions): string[] {
+  const hidden = notable - shown
+  const passed = result.outputs.length - notable
+  const parts = [hidden > 0 && `${hidden} more not passed (-v shows them)`, passed > 0 && `${passed} passed`]
+  const text = parts.filter(Boolean).join(', ')
+  return text ? blockWriter(style)('outputs', shown > 0 ? `others: ${text}` : text) : []
+}
+
+function outputBlock(output: OutputResult, options: BlockOptions): string[] {
+  const { style } = options
+  const write = blockWriter(style, 4)
+  const limited = output.metrics.filter((metric) => metric.threshold !== undefined || metric.value === null)
+  const free = output.metrics.filter((metric) => !limited.includes(metric))
+  return [
+    outputTitle(output, style),
+    ...write('why', output.reason && cleanProse(output.reason)),
+    ...write('rule', cleanProse(output.rule)),
+    ...write('flags', output.flags.map((flag) => cleanText(flag, 80)).join(', ')),
+    ...write('mismatches', mismatchText(output)),
+    ...limited.flatMap((metric) => write('metric', metricLine(metric, style))),
+    ...write('measured', free.map(metricText).join(' · ')),
+    ...write('would pass', output.wouldPass && cleanProse(output.wouldPass)),
+    ...worstLines(output.worst, output.name, options),
+  ]
+}
+
+/** Metrics that no output shows: all of a case without outputs, otherwise those that could not be measured. */
+function caseMetrics(result: Result): Metric[] {
+  if (result.outputs.length === 0) return [...result.metrics]
+  return result.metrics.filter((metric) => metric.value === null)
+}
+
+function metricLine(metric: Metric, style: Style): string {
+  const sign = metric.threshold === undefined ? '' : `${style.symbol(withinLimit(metric) ? 'pass' : 'fail')} `
+  return `${sign}${metricWithProvenance(metric)}`
+}
+
+function outputTitle(output: OutputResult, style: Style): string {
+  const verdict = paintVerdict(style, output.verdict, `${style.symbol(output.verdict)} ${output.verdict}`)
+  const shape = output.shape ? formatShape(output.shape) : 'shape not known'
+  const kind = `${output.dtype ?? 'dtype not known'} ${cleanText(shape, 120)}`
+  return `  ${style.paint('dim', 'output'.padEnd(LABEL_WIDTH))}${cleanText(output.name, 200)}  ${kind}  ${verdict}`
+}
+
+function mismatchText(output: OutputResult): string | undefined {
+  if (!output.mismatches) return undefined
+  const { count, of, allowed } = output.mismatches
+  return `${count} of ${of} (allowed ${formatNumber(allowed)})`
+}
+
+function worstLines(places: readonly WorstPlace[], output: string | null, options: BlockOptions): string[] {
+  const rows = places.slice(0, options.verbose ? places.length : WORST_SHOWN).map((place) => placeCells(place, output))
+  if (rows.length === 0) return []
+  const table = alignRows([['worst at', 'reference', 'target', 'error', 'allowed'], ...rows])
+  if (displayWidth(table[0]!) + 4 <= options.style.columns) {
+    return table.map((line, i) => `    ${i === 0 ? options.style.paint('dim', line) : line}`)
+  }
+  return rows.flatMap((row) => blockWriter(options.style, 4)('worst', placeSentence(row)))
+}
+
+function placeCells(place: WorstPlace, output: string | null): string[] {
+  const index = `[${place.index.join(', ')}]`
+  const name = place.tensor === output ? '' : `${cleanText(place.tensor, 60)} `
+  const [error, allowed] = formatPair(place.error, place.allowed)
+  return [`${name}${index}`, cleanText(place.reference, 40), cleanText(place.target, 40), error, allowed]
+}
+
+function placeSentence([where, reference, target, error, allowed]: readonly string[]): string {
+  return `${where} reference ${reference}, target ${target}, error ${error}, allowed ${allowed}`
+}
+
+/** Columns as wide as their widest cell, two blanks between, all but the first aligned right. */
+export function alignRows(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => displayWidth(row[column]!))))
+  const fill = (cell: string, column: number) => ' '.repeat(widths[column]! - displayWidth(cell))
+  return rows.map((row) => row.map((cell, i) => (i === 0 ? cell + fill(cell, i) : fill(cell, i) + cell)).join('  '))
+}
+
+function bandText(band: SensitivityBand): string {
+  const size = `relL2 ${formatNumber(band.relL2)}, max error ${formatNumber(band.maxAbs)}`
+  const name = cleanText(band.output, 80)
+  return `${name} moves by ${size} when the reference is disturbed (most by ${cleanText(band.by, 120)}; ${band.samples} samples)`
+}
+
+function measurementsText(result: Result): string {
+  const entries = Object.entries(result.measurements)
+  const texts = entries.map(([name, value]) => {
+    return `${cleanText(name, 80)} ${typeof value === 'number' ? formatNumber(value) : cleanText(value, 120)}`
+  })
+  return texts.join(' · ')
+}
+
+function fileLines(result: Result, { style, folder }: BlockOptions): string[] {
+  return result.artifacts.map((artifact, i) => {
+    const path = isAbsolute(artifact.path) ? artifact.path : join(folder, artifact.path)
+    const label = style.paint('dim', (i === 0 ? 'files' : '').padEnd(LABEL_WIDTH))
+    return `  ${label}${cleanText(artifact.name, 80)}  ${cleanText(path)}  ${formatBytes(artifact.bytes)}`
+  })
+}
+
+/** A command is never shortened or wrapped, since it is there to be copied. */
+export function commandText(command: string): string {
+  if (command.length <= COMMAND_LENGTH) return cleanText(command, COMMAND_LENGTH * 6)
+  return `not printed, ${command.length} characters long; it is in the run's results.jsonl`
+}

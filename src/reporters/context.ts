@@ -1,0 +1,23 @@
+/** What a reporter needs of a stream; process.stdout and process.stderr are such. */
+export interface TextStream {
+  write(text: string, done?: (error?: Error | null) => void): boolean
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+}
+
+export interface ReporterContext {
+  readonly stdout: TextStream
+  readonly stderr: TextStream
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly verbose: boolean
+  /** `--color` or `--no-color`, where given. */
+  readonly color?: boolean
+}
+
+/** Resolves when the stream has taken all of the text. */
+export function writeAll(stream: TextStream, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()))
+  })
+}

@@ -1,0 +1,54 @@
+import { displayWidth } from '../domain/text.ts'
+import type { TextStream } from './context.ts'
+import { asciiSigns, columnsOf, type Style } from './style.ts'
+
+const SGR = /\u001b\[[0-9;]*m/g
+
+/** Lines that stay, and below them, on a terminal, a block that is drawn anew. */
+export class Screen {
+  readonly #stream: TextStream
+  readonly #style: Style
+  #drawn: readonly string[] = []
+
+  constructor(stream: TextStream, style: Style) {
+    this.#stream = stream
+    this.#style = style
+  }
+
+  /** Writes the lines above the block and draws the block again; all in one write, so that nothing flickers. */
+  update(lines: readonly string[], block: readonly string[]): void {
+    const safe = [...lines, ...block].map((line) => this.#safe(line))
+    const next = safe.slice(lines.length)
+    if (lines.length === 0 && sameLines(next, this.#drawn)) return
+    this.#stream.write(`${this.#erase()}${safe.map((line) => `${line}\n`).join('')}`)
+    this.#drawn = next
+  }
+
+  /** Rows are counted at the present width: a terminal made narrower has wrapped what was drawn. */
+  #erase(): string {
+    const columns = columnsOf(this.#stream)
+    const rows = this.#drawn.reduce((sum, line) => sum + rowsOf(line, columns), 0)
+    return rows > 0 ? `\u001b[${rows}A\r\u001b[0J` : ''
+  }
+
+  #safe(line: string): string {
+    const inert = withoutCommands(line)
+    return this.#style.ascii ? asciiSigns(inert) : inert
+  }
+}
+
+function sameLines(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((line, i) => line === b[i])
+}
+
+function rowsOf(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(displayWidth(line.replace(SGR, '')) / columns))
+}
+
+/**
+ * CI systems obey commands in what a step prints: GitHub takes `::name::` after any leading blanks and `##[name]`
+ * anywhere, Azure `##vso[…]`, TeamCity `##teamcity[…]`. Names and logs of a model must not reach them.
+ */
+function withoutCommands(line: string): string {
+  return line.replace(/^((?:\s|\u001b\[[0-9;]*m)*):(?=:)/, '$1: ').replace(/##(?=[a-z]*\[)/gi, '## ')
+}

@@ -1,0 +1,516 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { RunEvent } from '../domain/run.ts'
+import { displayWidth } from '../domain/text.ts'
+import type { ReporterContext } from './context.ts'
+import { TerminalReporter } from './terminal.ts'
+import {
+  allVerdicts,
+  erredResult,
+  FOLDER,
+  failedResult,
+  HOSTILE,
+  hostileResults,
+  inconclusiveResult,
+  KeptStream,
+  replayEvents,
+  sampleContext,
+  sampleHeader,
+  sampleResult,
+} from './testing/sample-run.ts'
+
+function report(events: readonly RunEvent[], stream = new KeptStream(), change: Partial<ReporterContext> = {}): string {
+  const reporter = new TerminalReporter(stream, sampleContext(stream, change))
+  for (const event of events) reporter.onEvent(event)
+  return stream.text
+}
+
+describe('a run replayed into a log', () => {
+  test('shows every case, what has to be looked at, and ends with the counts', () => {
+    expect(report(replayEvents(allVerdicts))).toMatchInlineSnapshot(`
+      "8 cases · run 01JD3Z8Q6V4T9X2M5N7P0R1S3T
+      [1/8] ✓ pass   silero_vad/full_model@ort-web:wasm  250ms
+      [2/8] ○ skip   ppocr/det/full_model@ort-web:wasm  500ms  dtype float8e8m0 is not listed by the worker
+      [3/8] x xfail  ppocr/rec/full_model@ort-web:wasm  750ms  known: onnxruntime#29651
+      [4/8] X xpass  ppocr/cls/full_model@ort-web:wasm  1.00s  expected to fail: onnxruntime#29651
+      [5/8] ● captured  ppocr/new/full_model@ort-web:wasm  1.25s  snapshot written
+      [6/8] ? inconclusive  moonshine/encoder/full_model@ort-web:wasm  1.50s  over tolerance but inside what roundings do to the reference
+      [7/8] ✗ fail   silero_vad/full_model@chromium:webgpu  1.75s  output "prob" differs · relL2 0.6247 > limit 1e-4
+      [8/8] ! error  test_cast_FLOAT16_to_UINT4/full_model@ort:cpu,optimization=disabled  2.00s  run on the target: the worker died, and again when the case ran alone (SIGABRT)
+
+      ? INCONCLUSIVE  moonshine/encoder/full_model@ort-web:wasm  1.50s
+        why        over tolerance but inside what roundings do to the reference
+        flags      sensitive
+        compared   1 of 1
+        output     hidden  float32 (1, 40, 288)  ? inconclusive
+          rule       |t − r| ≤ 1e-3·|r| + 1e-4·max|r| and relL2 ≤ 1e-4
+          mismatches 0 of 1 (allowed 0)
+          metric     ✗ relL2 0.031 > limit 1e-4 (fp32 whole model, built-in table; n=1)
+        noise      hidden moves by relL2 0.0374, max error 0.81 when the reference is disturbed (most by input nudged by one ulp; 8 samples)
+        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        reproduce  assay test models -k 'moonshine/encoder/full_model@ort-web:wasm'
+
+      X XPASS  ppocr/cls/full_model@ort-web:wasm  1.00s
+        why        expected to fail: onnxruntime#29651
+        compared   1 of 1
+        outputs    1 passed
+        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        reproduce  assay test models -k 'ppocr/cls/full_model@ort-web:wasm'
+
+      ! ERROR  test_cast_FLOAT16_to_UINT4/full_model@ort:cpu,optimization=disabled  2.00s
+        why        run on the target: the worker died, and again when the case ran alone (SIGABRT)
+        flags      retried
+        compared   0 of 1
+        tool       onnxruntime-node
+        command    node "ort worker.js"
+        stderr
+          | loading
+          | terminate called after throwing an instance of 'Ort::Exception'
+          |   what():  Cast
+        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        reproduce  assay test models -k 'test_cast_FLOAT16_to_UINT4/full_model@ort:cpu,optimization=disabled'
+
+      ✗ FAIL  silero_vad/full_model@chromium:webgpu  1.75s
+        why        output "prob" differs
+                   relL2 0.6247 > limit 1e-4 (fp32 whole model, built-in table; n=1)
+        compared   2 of 2
+        metric     cosine not measured: one element has no direction
+        output     prob  float32 (1, 1)  ✗ fail
+          rule       |t − r| ≤ 1e-3·|r| + 1e-4·max|r| and relL2 ≤ 1e-4
+          mismatches 1 of 1 (allowed 0)
+          metric     ✗ relL2 0.6247 > limit 1e-4 (fp32 whole model, built-in table; n=1)
+          measured   maxAbs 0.5779 · maxUlp 1.153e7
+          would pass rtol 0.6247 at scale 0
+          worst at  reference  target   error   allowed
+          [0, 0]       0.9251  0.3472  0.5779  0.001018
+        outputs    others: 1 passed
+        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        files      target.safetensors  .assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T/artifacts/9f3c2e1a  3.4 KiB
+        reproduce  assay test models -k 'silero_vad/full_model@chromium:webgpu'
+
+      model                       ort-web:wasm  chromium:webgpu  ort:cpu,optimization=disabled
+      silero_vad                  ✓             ✗                -
+      ppocr/det                   ○             -                -
+      ppocr/rec                   x             -                -
+      ppocr/cls                   X             -                -
+      ppocr/new                   ●             -                -
+      moonshine/encoder           ?             -                -
+      test_cast_FLOAT16_to_UINT4  -             -                !
+      ✓ pass  ✗ fail  ! error  ? inconclusive  ● captured  ○ skip  x xfail  X xpass
+
+      stage    total  count    mean     min
+      compile  1.21s      4   303ms    95ms
+      run       1:38      8  12.30s  31.5ms
+      compare  3.2ms      8   0.4ms   0.1ms
+
+      slowest cases
+        2.00s  test_cast_FLOAT16_to_UINT4/full_model@ort:cpu,optimization=disabled
+        1.75s  silero_vad/full_model@chromium:webgpu
+        1.50s  moonshine/encoder/full_model@ort-web:wasm
+        1.25s  ppocr/new/full_model@ort-web:wasm
+
+      ○ 1 skipped: dtype float8e8m0 is not listed by the worker
+      flags: sensitive 1, retried 1
+
+      record: .assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T
+      1 passed, 1 failed, 1 error, 1 inconclusive, 1 captured, 1 skipped, 1 xfailed, 1 xpassed in 140.35s (0:02:20)
+      "
+    `)
+  })
+
+  test('a passing run on one target is short', () => {
+    expect(report(replayEvents([sampleResult()]))).toMatchInlineSnapshot(`
+      "1 case · run 01JD3Z8Q6V4T9X2M5N7P0R1S3T
+      [1/1] ✓ pass   silero_vad/full_model@ort-web:wasm  250ms
+
+      stage    total  count    mean     min
+      compile  1.21s      4   303ms    95ms
+      run       1:38      8  12.30s  31.5ms
+      compare  3.2ms      8   0.4ms   0.1ms
+
+      record: .assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T
+      1 passed in 140.35s (0:02:20)
+      "
+    `)
+  })
+
+  test('verbose shows every case in full', () => {
+    expect(report(replayEvents([sampleResult()]), new KeptStream(), { verbose: true })).toMatchInlineSnapshot(`
+      "1 case · run 01JD3Z8Q6V4T9X2M5N7P0R1S3T
+      [1/1] ✓ pass   silero_vad/full_model@ort-web:wasm  250ms
+
+      ✓ PASS  silero_vad/full_model@ort-web:wasm  250ms
+        compared   1 of 1
+        output     prob  float32 (1, 1)  ✓ pass
+          rule       |t − r| ≤ 1e-3·|r| + 1e-4·max|r| and relL2 ≤ 1e-4
+          mismatches 0 of 1 (allowed 0)
+          metric     ✓ relL2 2.4e-7 ≤ limit 1e-4 (fp32 whole model, built-in table; n=1)
+          measured   maxAbs 2.2e-7
+        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        reproduce  assay test models -k 'silero_vad/full_model@ort-web:wasm'
+
+      stage    total  count    mean     min
+      compile  1.21s      4   303ms    95ms
+      run       1:38      8  12.30s  31.5ms
+      compare  3.2ms      8   0.4ms   0.1ms
+
+      slowest cases
+        250ms  silero_vad/full_model@ort-web:wasm
+
+      record: .assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T
+      1 passed in 140.35s (0:02:20)
+      "
+    `)
+  })
+})
+
+describe('a run watched on a terminal', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  function watch(columns: number, change: Partial<ReporterContext> = {}) {
+    const stream = new KeptStream(columns, true)
+    const reporter = new TerminalReporter(stream, sampleContext(stream, { color: false, ...change }))
+    const results = Array.from({ length: 12 }, (_, i) => sampleResult({ scope: `layer_Conv_${i}` }))
+    const run = sampleHeader(results)
+    reporter.onEvent({ type: 'run-start', run, folder: FOLDER })
+    const finish = (i: number) =>
+      reporter.onEvent({ type: 'case-end', result: results[i]!, durationMs: 900, done: i + 1, total: results.length })
+    return { stream, reporter, results, run, finish }
+  }
+
+  test('draws what is done, what runs and when it will end', () => {
+    const { stream, reporter, results, finish } = watch(80)
+    reporter.onEvent({ type: 'case-start', id: results[0]!.id })
+    reporter.onEvent({ type: 'step-start', id: results[0]!.id, title: 'compile on ort-web:wasm', stage: 'compile' })
+    vi.advanceTimersByTime(3000)
+    finish(0)
+    reporter.onEvent({ type: 'case-start', id: results[1]!.id })
+    finish(1)
+    reporter.onEvent({ type: 'case-start', id: results[2]!.id })
+    reporter.onEvent({ type: 'step-start', id: results[2]!.id, title: 'run the reference', stage: 'run' })
+    vi.advanceTimersByTime(2000)
+    expect(stream.writes[0]).toBe('12 cases · run 01JD3Z8Q6V4T9X2M5N7P0R1S3T\n')
+    expect(stream.writes[1]).toBe(
+      '0/12  0:00:00\n  silero_vad/layer_Conv_0@ort-web:wasm  compile on ort-web:wasm  0s\n',
+    )
+    expect(stream.writes.at(-1)).toBe(
+      '\u001b[2A\r\u001b[0J2/12  ✓ 2  0:00:05 · ETA 0:00:25\n  silero_vad/layer_Conv_2@ort-web:wasm  run the reference  2s\n',
+    )
+  })
+
+  test('redraws ten times a second at most, however fast cases end', () => {
+    const { stream, finish } = watch(80)
+    for (let i = 0; i < 12; i++) finish(i)
+    vi.advanceTimersByTime(1000)
+    expect(stream.writes.length).toBeLessThanOrEqual(10)
+  })
+
+  test('is gone when the run has ended', () => {
+    const { stream, reporter, results, run, finish } = watch(80)
+    finish(0)
+    vi.advanceTimersByTime(200)
+    expect(screenOf(stream)).toContain('1/12  ✓ 1')
+    reporter.onEvent({ type: 'run-end', run, results, folder: FOLDER })
+    expect(screenOf(stream)).not.toContain('1/12')
+    expect(screenOf(stream)).toMatch(/12 passed in 140\.35s \(0:02:20\)\n$/)
+    const { length } = stream.writes
+    vi.advanceTimersByTime(120_000)
+    expect(stream.writes.length).toBe(length)
+  })
+
+  test('a case to look at stays above the block as soon as it is known', () => {
+    const { stream, reporter } = watch(80)
+    reporter.onEvent({ type: 'case-end', result: failedResult, durationMs: 1750, done: 1, total: 12 })
+    vi.advanceTimersByTime(100)
+    expect(screenOf(stream)).toContain('✗ fail   silero_vad/full_model@chromium:webgpu  1.75s')
+  })
+
+  test.each([40, 80, 200])('no line of the block is wider than %i columns, whatever the names', (columns) => {
+    const { stream, reporter } = watch(columns)
+    for (let i = 0; i < 20; i++) {
+      const id = `${'大きいモデル'.repeat(20)}/full_model@target_${i}`
+      reporter.onEvent({ type: 'case-start', id })
+      reporter.onEvent({ type: 'step-start', id, title: 'compile '.repeat(30), stage: 'compile' })
+    }
+    vi.advanceTimersByTime(100)
+    const lines = screenOf(stream).split('\n')
+    expect(lines).toHaveLength(1 + 1 + 8 + 1 + 1)
+    for (const line of lines.slice(1)) expect(displayWidth(line)).toBeLessThan(columns)
+  })
+
+  test('a terminal made narrower is cleared of what it wrapped', () => {
+    const { stream, reporter, results } = watch(80)
+    reporter.onEvent({ type: 'case-start', id: results[0]!.id })
+    vi.advanceTimersByTime(100)
+    stream.columns = 20
+    vi.advanceTimersByTime(1000)
+    expect(stream.writes[2]).toMatch(/^\u001b\[4A/)
+  })
+
+  test('a log gets a line a minute that names what runs', () => {
+    const stream = new KeptStream()
+    const reporter = new TerminalReporter(stream, sampleContext(stream))
+    reporter.onEvent({ type: 'run-start', run: sampleHeader([failedResult]), folder: FOLDER })
+    reporter.onEvent({ type: 'case-start', id: failedResult.id })
+    reporter.onEvent({ type: 'step-start', id: failedResult.id, title: 'compile', stage: 'compile' })
+    vi.advanceTimersByTime(119_000)
+    expect(stream.writes.slice(1)).toEqual([
+      '0/1 done after 0:01:00; running: silero_vad/full_model@chromium:webgpu (compile, 1:00)\n',
+    ])
+  })
+
+  test.each([{ CI: 'true' }, { TERM: 'dumb' }])('nothing is drawn anew with %j', (env) => {
+    const { stream, finish } = watch(80, { env })
+    finish(0)
+    vi.advanceTimersByTime(1000)
+    expect(stream.text).toContain('[ 1/12] ✓ pass ')
+    expect(stream.text).not.toContain('\u001b')
+  })
+})
+
+/** What a person sees: the erased parts are gone. */
+function screenOf(stream: KeptStream): string {
+  let lines: string[] = []
+  for (const write of stream.writes) {
+    const [, up = '0', text = ''] = /^(?:\u001b\[(\d+)A\r\u001b\[0J)?(.*)$/s.exec(write)!
+    lines = [...lines.slice(0, lines.length - Number(up)), ...text.split('\n').slice(0, -1)]
+  }
+  return `${lines.join('\n')}\n`
+}
+
+describe('widths', () => {
+  test('a failure block on 40 columns', () => {
+    const stream = new KeptStream(40, true)
+    expect(report(replayEvents([failedResult, inconclusiveResult]), stream, { color: false })).toMatchInlineSnapshot(`
+      "2 cases · run 01JD3Z8Q6V4T9X2M5N7P0R1S3T
+      ✗ fail   silero_vad/f…mium:webgpu  250ms
+      ? inconclusive  moonshin…web:wasm  500ms
+
+      ? INCONCLUSIVE  moonshine/encoder/full_model@ort-web:wasm  500ms
+        why        over tolerance but inside
+                   what roundings do to the
+                   reference
+        flags      sensitive
+        compared   1 of 1
+        output     hidden  float32 (1, 40, 288)  ? inconclusive
+          rule       |t − r| ≤ 1e-3·|r| +
+                     1e-4·max|r| and relL2 ≤
+                     1e-4
+          mismatches 0 of 1 (allowed 0)
+          metric     ✗ relL2 0.031 > limit
+                     1e-4 (fp32 whole model,
+                     built-in table; n=1)
+        noise      hidden moves by relL2
+                   0.0374, max error 0.81 when
+                   the reference is disturbed
+                   (most by input nudged by
+                   one ulp; 8 samples)
+        ran        reference.version
+                   onnxruntime-node 1.30.0 ·
+                   target.version
+                   onnxruntime-web 1.30.0
+        reproduce  assay test models -k 'moonshine/encoder/full_model@ort-web:wasm'
+
+      ✗ FAIL  silero_vad/full_model@chromium:webgpu  250ms
+        why        output "prob" differs
+                   relL2 0.6247 > limit 1e-4
+                   (fp32 whole model, built-in
+                   table; n=1)
+        compared   2 of 2
+        metric     cosine not measured: one
+                   element has no direction
+        output     prob  float32 (1, 1)  ✗ fail
+          rule       |t − r| ≤ 1e-3·|r| +
+                     1e-4·max|r| and relL2 ≤
+                     1e-4
+          mismatches 1 of 1 (allowed 0)
+          metric     ✗ relL2 0.6247 > limit
+                     1e-4 (fp32 whole model,
+                     built-in table; n=1)
+          measured   maxAbs 0.5779 · maxUlp
+                     1.153e7
+          would pass rtol 0.6247 at scale 0
+          worst      [0, 0] reference 0.9251,
+                     target 0.3472, error
+                     0.5779, allowed 0.001018
+        outputs    others: 1 passed
+        ran        reference.version
+                   onnxruntime-node 1.30.0 ·
+                   target.version
+                   onnxruntime-web 1.30.0
+        files      target.safetensors  .assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T/artifacts/9f3c2e1a  3.4 KiB
+        reproduce  assay test models -k 'silero_vad/full_model@chromium:webgpu'
+
+      [1] chromium:webgpu
+      [2] ort-web:wasm
+      model              [1]  [2]
+      silero_vad         ✗    -
+      moonshine/encoder  -    ?
+      ✗ fail  ? inconclusive
+
+      stage    total  count    mean     min
+      compile  1.21s      4   303ms    95ms
+      run       1:38      8  12.30s  31.5ms
+      compare  3.2ms      8   0.4ms   0.1ms
+
+      flags: sensitive 1
+
+      record: .assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T
+      1 failed, 1 inconclusive in 140.35s (0:02:20)
+      "
+    `)
+  })
+
+  test.each([40, 80, 200])('nothing but ids, commands and paths is wider than %i columns', (columns) => {
+    const stream = new KeptStream(columns, true)
+    const text = report(replayEvents(allVerdicts), stream, { color: false })
+    const wide = text.split('\n').filter((line) => displayWidth(line) > columns)
+    const copied = /^ {2}(reproduce|files|output) |^[✗!?X] [A-Z]+ {2}|^\d+ passed|^record: /
+    expect(wide.filter((line) => !copied.test(line))).toEqual([])
+  })
+})
+
+describe('colours and signs', () => {
+  const red = '\u001b[31m✗ FAIL\u001b[0m'
+
+  test.each([
+    ['a terminal', true, {}, undefined, true],
+    ['no terminal', false, {}, undefined, false],
+    ['a dumb terminal', true, { TERM: 'dumb' }, undefined, false],
+    ['NO_COLOR', true, { NO_COLOR: '1' }, undefined, false],
+    ['an empty NO_COLOR', true, { NO_COLOR: '' }, undefined, true],
+    ['FORCE_COLOR over NO_COLOR', false, { FORCE_COLOR: '1', NO_COLOR: '1' }, undefined, true],
+    ['FORCE_COLOR=0', true, { FORCE_COLOR: '0' }, undefined, false],
+    ['--no-color over FORCE_COLOR', true, { FORCE_COLOR: '1' }, false, false],
+    ['--color over NO_COLOR', false, { NO_COLOR: '1' }, true, true],
+  ])('%s', (_name, isTTY, env, color, painted) => {
+    const change = color === undefined ? { env } : { env, color }
+    const text = report(replayEvents([failedResult]), new KeptStream(80, isTTY), change)
+    expect(text.includes(red)).toBe(painted)
+    expect(/\u001b\[[0-9;]*m/.test(text)).toBe(painted)
+  })
+
+  test('signs that grow in ASCII do not make lines too wide', () => {
+    const stream = new KeptStream(70, true)
+    const text = report(replayEvents(allVerdicts), stream, { color: false, env: { LANG: 'C' } })
+    const lines = text.split('\n').filter((line) => /^[FEX?] [a-z]/.test(line))
+    expect(lines).toHaveLength(4)
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(70)
+  })
+
+  test.each([{ LANG: 'C' }, { LC_ALL: 'POSIX', LANG: 'en_US.UTF-8' }, { TERM: 'linux' }])(
+    'plain ASCII with %j',
+    (env) => {
+      const text = report(replayEvents(allVerdicts), new KeptStream(), { env })
+      expect(text).toMatch(/^[\n -~]*$/)
+      expect(text).toContain('F FAIL  silero_vad/full_model@chromium:webgpu')
+      expect(text).toContain('|t - r| <= 1e-3*|r| + 1e-4*max|r|')
+    },
+  )
+})
+
+describe('what is not as it should be', () => {
+  test('a run stopped after failures says so although its state is complete', () => {
+    const problem = 'stopped after 1 failures; 7 cases were not judged'
+    const events = replayEvents([failedResult], { problem })
+    expect(report(events)).toContain('incomplete: stopped after 1 failures; 7 cases were not judged; 1 of 1 cases')
+  })
+
+  test('a notice reaches a terminal before the run starts and after it ended', () => {
+    const stream = new KeptStream(80, true)
+    const notice = (text: string): RunEvent => ({ type: 'notice', text })
+    report([notice('installing ort'), ...replayEvents([]), notice('reporter 2 failed')], stream, { color: false })
+    expect(stream.writes[0]).toBe('installing ort\n')
+    expect(stream.writes.at(-1)).toBe('reporter 2 failed\n')
+  })
+
+  test('of very many cases to look at each has a line and the last ones a block, failures before errors', () => {
+    const fails = Array.from({ length: 30 }, (_, i) => ({ ...failedResult, id: `fail ${i}` }))
+    const errors = Array.from({ length: 30 }, (_, i) => ({ ...erredResult, id: `error ${i}` }))
+    const text = report(replayEvents([...fails, ...errors]))
+    expect(text).toContain('20 more cases to look at are only listed above; -v shows them in full')
+    expect(text.match(/^✗ FAIL/gm)).toHaveLength(30)
+    expect(text.match(/^! ERROR/gm)).toHaveLength(10)
+    expect(text.match(/^\[.*(fail|error) \d+ /gm)).toHaveLength(60)
+  })
+
+  test('an interrupted run says how many cases have a result', () => {
+    const [start, , ...rest] = replayEvents([sampleResult(), failedResult], { state: 'interrupted' })
+    const events = [start!, ...rest].map((event) =>
+      event.type === 'run-end' ? { ...event, results: [failedResult] } : event,
+    )
+    expect(report(events)).toMatch(/interrupted; 1 of 2 cases have a result\n.*\n1 failed in 140\.35s/)
+  })
+
+  test('a run that was killed has no duration and says that it did not end', () => {
+    const text = report(replayEvents([sampleResult()], { state: 'running', summary: null }))
+    expect(text).toMatch(/incomplete: the run did not end; 1 of 1 cases have a result\n.*\n1 passed\n$/)
+  })
+
+  test('a run that failed as a whole says why', () => {
+    const text = report(replayEvents([], { state: 'failed', problem: 'the disk is full' }))
+    expect(text).toMatch(/failed: the disk is full; 0 of 0 cases.*\n.*\nno cases judged in/)
+  })
+
+  test('NaN, a value just over its limit and a missing measurement are three different things', () => {
+    const metric = failedResult.metrics[0]!
+    const metrics = [
+      { ...metric, value: Number.NaN },
+      { ...metric, name: 'rmse', value: 1.0000001e-4 },
+      { ...metric, name: 'cosine', value: null, reason: 'the reference is all zero' },
+    ]
+    const text = report(replayEvents([{ ...failedResult, metrics, outputs: [] }]))
+    expect(text).toContain('relL2 NaN is not ≤ limit 1e-4')
+    expect(text).toContain('rmse 1.0000001e-4 > limit 1e-4')
+    expect(text).toContain('cosine not measured: the reference is all zero')
+  })
+
+  test('a fail without any reason says so instead of nothing', () => {
+    const { reason: _reason, ...bare } = failedResult
+    expect(report(replayEvents([{ ...bare, metrics: [], outputs: [] }]))).toContain('why        no reason recorded')
+  })
+
+  test('what a tool printed is cut to its last lines', () => {
+    const stderr = Array.from({ length: 30 }, (_, i) => `line ${i}`).join('\n')
+    const text = report(replayEvents([{ ...erredResult, error: { ...erredResult.error!, stderr } }]))
+    expect(text).toContain('    | … 20 earlier lines\n    | line 20\n')
+    expect(text).not.toContain('line 19')
+  })
+
+  test('a command too long to be one is not printed in part', () => {
+    const text = report(replayEvents([{ ...failedResult, reproduce: `assay test ${'x'.repeat(9000)}` }]))
+    expect(text).toContain("reproduce  not printed, 9011 characters long; it is in the run's results.jsonl")
+  })
+})
+
+describe('hostile names', () => {
+  test.each(HOSTILE.map((text) => [text.slice(0, 60), text]))('%j stays inert', (_shown, hostile) => {
+    for (const columns of [0, 40, 80]) {
+      const stream = new KeptStream(columns, columns > 0)
+      const events: RunEvent[] = [{ type: 'notice', text: hostile }, ...replayEvents(hostileResults(hostile))]
+      const text = report(events, stream, { color: false, verbose: true })
+      expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
+      expect(text).not.toMatch(/^\s*::/m)
+      expect(text).not.toMatch(/##[a-z]*\[/i)
+      expect(text.length).toBeLessThan(100_000)
+    }
+  })
+
+  test('a running case with a hostile name cannot steer the terminal', () => {
+    vi.useFakeTimers()
+    for (const hostile of HOSTILE) {
+      const stream = new KeptStream(80, true)
+      const reporter = new TerminalReporter(stream, sampleContext(stream, { color: false }))
+      reporter.onEvent({ type: 'run-start', run: sampleHeader([failedResult]), folder: FOLDER })
+      reporter.onEvent({ type: 'step-start', id: hostile, title: hostile, stage: 'run' })
+      vi.advanceTimersByTime(100)
+      expect(stream.text).toContain('0/1')
+      expect(stream.text).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/u)
+    }
+    vi.useRealTimers()
+  })
+})

@@ -1,0 +1,69 @@
+import { constants, copyFile, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { FormatError } from '../domain/errors.ts'
+import type { Artifact } from '../domain/result.ts'
+import { sha256File } from '../files/digest.ts'
+import { isMissing } from './disk-errors.ts'
+import { ulid } from './ulid.ts'
+
+export const ARTIFACTS_FOLDER = 'artifacts'
+
+/** Copies a file into the run's artifacts, under the digest of what was copied. */
+export async function keepArtifact(runFolder: string, name: string, path: string): Promise<Artifact> {
+  const folder = join(runFolder, ARTIFACTS_FOLDER)
+  await mkdir(folder, { recursive: true })
+  const copy = join(folder, `.${ulid()}.tmp`)
+  try {
+    await copyFile(path, copy, constants.COPYFILE_FICLONE)
+    const sha256 = await sha256File(copy)
+    const { size: bytes } = await lstat(copy)
+    const kept = `${ARTIFACTS_FOLDER}/${sha256}${extensionOf(name)}`
+    await sync(copy)
+    await rename(copy, join(runFolder, kept))
+    return { name, path: kept, bytes, sha256 }
+  } finally {
+    await rm(copy, { force: true })
+  }
+}
+
+/** The name comes from a model or a file of the user; only a harmless ending of it reaches the disk. */
+function extensionOf(name: string): string {
+  const extension = extname(name)
+  return /^\.[A-Za-z0-9]{1,16}$/.test(extension) ? extension : ''
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Copies an artifact from one run's folder to another's. The record it comes from is not trusted. */
+export async function copyArtifact(artifact: Artifact, fromFolder: string, toFolder: string): Promise<void> {
+  const { path, sha256 } = artifact
+  if (!/^artifacts\/[0-9a-f]{64}(\.[A-Za-z0-9]{1,16})?$/.test(path)) {
+    throw new FormatError(
+      'artifact',
+      `${fromFolder} names an artifact ${JSON.stringify(path)}, which is no place in a record`,
+    )
+  }
+  const source = join(fromFolder, path)
+  await refuseIrregular(source)
+  const copied = await keepArtifact(toFolder, path, source)
+  if (copied.sha256 !== sha256 || copied.path !== path) {
+    await rm(join(toFolder, copied.path), { force: true })
+    throw new FormatError('artifact', `${source} is damaged: its content is not what its name says`)
+  }
+}
+
+async function refuseIrregular(path: string): Promise<void> {
+  try {
+    if ((await lstat(path)).isFile()) return
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  throw new FormatError('artifact', `${path} is missing or no regular file; copy the whole folder of the run`)
+}

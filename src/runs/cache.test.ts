@@ -1,0 +1,227 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ProductCache } from './cache.ts'
+import { cacheStatus, clearCache, productFolder, pruneCache } from './cache-upkeep.ts'
+import { bootId } from './process-identity.ts'
+import { freshFolder, keyOf } from './testing/tiny-suite.ts'
+import { ulid } from './ulid.ts'
+
+const KEEP = { replace: false }
+const DEAD_PID = 2 ** 22 + 1
+
+function writing(text: string, value: unknown = text) {
+  return async (folder: string) => {
+    await writeFile(join(folder, 'data.bin'), text)
+    return value
+  }
+}
+
+function use(folder: string, key: string, secondsAgo: number): void {
+  const at = Date.now() / 1000 - secondsAgo
+  utimesSync(join(productFolder(folder, key), 'product.json'), at, at)
+}
+
+async function filled(folder: string, ...names: string[]): Promise<void> {
+  const cache = await ProductCache.open({ folder })
+  for (const name of names) await cache.make(keyOf(name), writing('x'.repeat(1000), 1), KEEP)
+  await cache.close()
+}
+
+function becomeFolder(at: string): void {
+  rmSync(join(at, 'data.bin'))
+  mkdirSync(join(at, 'data.bin'))
+}
+
+describe('the cache of products', () => {
+  test('gives back value and files, also to a later process', async () => {
+    const folder = freshFolder()
+    const first = await ProductCache.open({ folder })
+    expect(await first.find(keyOf('a'))).toBeNull()
+    const made = await first.make(keyOf('a'), writing('hello', { worst: Number.NaN }), KEEP)
+    expect(made.value).toEqual({ worst: Number.NaN })
+    await first.close()
+    const second = await ProductCache.open({ folder })
+    const found = await second.find(keyOf('a'))
+    expect(found?.value).toEqual({ worst: Number.NaN })
+    expect(readFileSync(join(found!.folder, 'data.bin'), 'utf8')).toBe('hello')
+    await second.close()
+  })
+
+  test('a step that fails leaves nothing', async () => {
+    const folder = freshFolder()
+    const cache = await ProductCache.open({ folder })
+    const failing = async (at: string) => {
+      await writeFile(join(at, 'half'), 'half')
+      throw new Error('broke')
+    }
+    await expect(cache.make(keyOf('a'), failing, KEEP)).rejects.toThrow('broke')
+    expect(await cache.find(keyOf('a'))).toBeNull()
+    await cache.close()
+    expect(readdirSync(join(folder, 'tmp'))).toEqual([])
+  })
+
+  test.each<[string, (folder: string) => void]>([
+    ['a file was cut short', (at) => truncateSync(join(at, 'data.bin'), 3)],
+    ['a file grew', (at) => writeFileSync(join(at, 'data.bin'), 'x'.repeat(2000))],
+    ['a file is gone', (at) => rmSync(join(at, 'data.bin'))],
+    ['a file became a folder', becomeFolder],
+    ['product.json is gone', (at) => rmSync(join(at, 'product.json'))],
+    ['product.json is torn', (at) => truncateSync(join(at, 'product.json'), 20)],
+    ['product.json is empty', (at) => truncateSync(join(at, 'product.json'), 0)],
+    ['product.json is of another kind', (at) => writeFileSync(join(at, 'product.json'), '[1]')],
+  ])('is no hit and removed when %s', async (_what, damage) => {
+    const folder = freshFolder()
+    await filled(folder, 'a')
+    damage(productFolder(folder, keyOf('a')))
+    const cache = await ProductCache.open({ folder })
+    expect(await cache.find(keyOf('a'))).toBeNull()
+    expect(existsSync(productFolder(folder, keyOf('a')))).toBe(false)
+    const remade = await cache.make(keyOf('a'), writing('again'), KEEP)
+    expect(remade.value).toBe('again')
+    await cache.close()
+  })
+
+  test('a product stored under another key is no hit', async () => {
+    const folder = freshFolder()
+    await filled(folder, 'ab')
+    const cache = await ProductCache.open({ folder })
+    const { renameSync } = await import('node:fs')
+    renameSync(productFolder(folder, keyOf('ab')), productFolder(folder, keyOf('abc')))
+    expect(await cache.find(keyOf('abc'))).toBeNull()
+    await cache.close()
+  })
+
+  test('of two that make the same key at once, the slower takes the product of the faster', async () => {
+    const folder = freshFolder()
+    const [a, b] = [await ProductCache.open({ folder }), await ProductCache.open({ folder })]
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const slow = a.make(keyOf('k'), (at) => gate.then(() => writing('slow')(at)), KEEP)
+    await b.make(keyOf('k'), writing('fast'), KEEP)
+    release()
+    expect((await slow).value).toBe('fast')
+    await Promise.all([a.close(), b.close()])
+    expect((await cacheStatus(folder)).products).toBe(1)
+  })
+
+  test('replacing puts the new product in the place of the old one', async () => {
+    const folder = freshFolder()
+    const cache = await ProductCache.open({ folder })
+    await cache.make(keyOf('k'), writing('old'), KEEP)
+    expect((await cache.make(keyOf('k'), writing('new'), { replace: true })).value).toBe('new')
+    expect((await cache.find(keyOf('k')))?.value).toBe('new')
+    await cache.close()
+  })
+
+  test('a key that is a path is refused', async () => {
+    const cache = await ProductCache.open({ folder: freshFolder() })
+    await expect(cache.find('../../../../etc/passwd')).rejects.toThrow(/no content key/)
+    await cache.close()
+  })
+
+  test('a product that holds a link is refused', async () => {
+    const cache = await ProductCache.open({ folder: freshFolder() })
+    const { symlink } = await import('node:fs/promises')
+    const linking = (at: string) => symlink('/etc/passwd', join(at, 'link'))
+    await expect(cache.make(keyOf('k'), linking, KEEP)).rejects.toThrow(/no regular file/)
+    await cache.close()
+  })
+})
+
+describe('the upkeep of the cache', () => {
+  test('temporary folders of dead processes are removed, those of living ones stay', async () => {
+    const folder = freshFolder()
+    const dead = `${DEAD_PID}.${bootId()}.${ulid()}`
+    const alive = `${process.pid}.${bootId()}.${ulid()}`
+    for (const name of [dead, alive]) {
+      mkdirSync(join(folder, 'tmp', name, '1'), { recursive: true })
+      writeFileSync(join(folder, 'tmp', name, '1', 'half.bin'), 'half a product')
+    }
+    const cache = await ProductCache.open({ folder })
+    expect(existsSync(join(folder, 'tmp', dead))).toBe(false)
+    expect(existsSync(join(folder, 'tmp', alive, '1', 'half.bin'))).toBe(true)
+    await cache.close()
+  })
+
+  test('pruning evicts what was used least recently', async () => {
+    const folder = freshFolder()
+    await filled(folder, 'old', 'new', 'mid')
+    use(folder, keyOf('old'), 3000)
+    use(folder, keyOf('mid'), 2000)
+    use(folder, keyOf('new'), 1000)
+    const { bytes } = await cacheStatus(folder)
+    const outcome = await pruneCache({ folder, maxBytes: bytes - 1500 })
+    expect(outcome).toMatchObject({ removed: 2, products: 1 })
+    expect(outcome.bytes + outcome.removedBytes).toBe(bytes)
+    expect(existsSync(productFolder(folder, keyOf('new')))).toBe(true)
+  })
+
+  test('a hit counts as use', async () => {
+    const folder = freshFolder()
+    await filled(folder, 'aa', 'bb')
+    use(folder, keyOf('aa'), 3000)
+    use(folder, keyOf('bb'), 2000)
+    const cache = await ProductCache.open({ folder })
+    await cache.find(keyOf('aa'))
+    await cache.close()
+    await pruneCache({ folder, maxBytes: 1500 })
+    expect(existsSync(productFolder(folder, keyOf('aa')))).toBe(true)
+    expect(existsSync(productFolder(folder, keyOf('bb')))).toBe(false)
+  })
+
+  test('a budget is kept by evicting, but never what a running run uses', async () => {
+    const folder = freshFolder()
+    await filled(folder, 'before', 'shared')
+    use(folder, keyOf('before'), 3000)
+    use(folder, keyOf('shared'), 4000)
+    const notices: string[] = []
+    const other = await ProductCache.open({ folder })
+    await other.find(keyOf('shared'))
+    const cache = await ProductCache.open({ folder, maxBytes: 1500, notice: (text) => notices.push(text) })
+    await cache.make(keyOf('now1'), writing('x'.repeat(1000), 1), KEEP)
+    await cache.make(keyOf('now2'), writing('x'.repeat(1000), 1), KEEP)
+    await cache.close()
+    const kept = ['before', 'shared', 'now1', 'now2'].filter((name) => existsSync(productFolder(folder, keyOf(name))))
+    expect(kept).toEqual(['shared', 'now1', 'now2'])
+    expect(notices).toHaveLength(1)
+    expect(notices[0]).toMatch(/over its budget/)
+    expect(await clearCache(folder)).toMatchObject({ removed: 0, products: 3 })
+    await other.close()
+    expect(await clearCache(folder)).toMatchObject({ removed: 3, products: 0, bytes: 0 })
+  })
+
+  test('clearing leaves alone what is not ours, and a missing cache is an empty one', async () => {
+    const folder = freshFolder()
+    await filled(folder, 'aa')
+    mkdirSync(join(folder, 'photos'))
+    writeFileSync(join(folder, 'photos', 'cat.jpg'), '')
+    writeFileSync(join(folder, 'no'), '')
+    await clearCache(folder)
+    expect(existsSync(join(folder, 'photos', 'cat.jpg'))).toBe(true)
+    expect(await cacheStatus(join(folder, 'nowhere'))).toMatchObject({
+      products: 0,
+      bytes: 0,
+      oldestUseAt: null,
+      runs: 0,
+    })
+  })
+
+  test('a cache folder that cannot be made is one line that says what to do', async () => {
+    const folder = freshFolder()
+    writeFileSync(join(folder, 'file'), '')
+    await expect(ProductCache.open({ folder: join(folder, 'file', 'cache') })).rejects.toThrow(/choose another folder/)
+  })
+})

@@ -1,0 +1,194 @@
+import { UsageError } from '../domain/errors.ts'
+import type { Result } from '../domain/result.ts'
+import type { Reporter, RunHeader } from '../domain/run.ts'
+import { EXIT } from '../domain/verdict.ts'
+import { Announcer } from './announcer.ts'
+import { describeError } from './blame.ts'
+import { ProductCache } from './cache.ts'
+import { CaseClock } from './case-clock.ts'
+import type { Case } from './contract.ts'
+import { judgeCase } from './judge-case.ts'
+import { CaseLab, RunLab } from './lab.ts'
+import { type Plan, type PlannedWork, type PlanRequest, planRun } from './plan.ts'
+import { type RunEnd, RunRecord } from './record.ts'
+import { runSchedule, Schedule } from './schedule.ts'
+import { isFailure, summarise } from './summary.ts'
+
+export interface RunRequest extends PlanRequest {
+  readonly runsFolder: string
+  readonly cacheFolder: string
+  readonly cacheMaxBytes?: number
+  readonly reporters: readonly Reporter[]
+  readonly environment: Readonly<Record<string, string>>
+  /** Resolved options, for the record. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** Cases judged at once. */
+  readonly jobs: number
+  /** Limit of a case's own time, over all its stages. */
+  readonly caseTimeoutMs?: number
+  readonly maxFailures?: number
+  readonly recompute?: boolean
+  readonly strict?: boolean
+  readonly passWithNoTests?: boolean
+  /** The command line that judges one case again. */
+  readonly reproduce: (id: string) => string
+  readonly signals?: RunSignals
+}
+
+export interface RunSignals {
+  /** Begin no more cases, finish those that run. */
+  readonly stop: AbortSignal
+  /** End now. */
+  readonly abort: AbortSignal
+}
+
+export interface RunOutcome {
+  readonly header: RunHeader
+  readonly results: readonly Result[]
+  readonly folder: string
+  readonly exitCode: number
+  /** Reporters that failed, in words. */
+  readonly problems: readonly string[]
+}
+
+/** Collects, judges and records; everything that concerns a case becomes its result, the rest is thrown. */
+export async function executeRun(request: RunRequest): Promise<RunOutcome> {
+  refuseNoJobs(request.jobs)
+  const plan = await planRun(request)
+  const announcer = new Announcer(request.reporters)
+  const notice = (text: string) => void announcer.emit({ type: 'notice', text })
+  const cache = await ProductCache.open({
+    folder: request.cacheFolder,
+    ...(request.cacheMaxBytes !== undefined && { maxBytes: request.cacheMaxBytes }),
+    notice,
+  })
+  try {
+    const { shard = null, environment, options } = request
+    const record = await RunRecord.create(request.runsFolder, { shard, environment, options, plan: plan.header })
+    return await new Execution(request, plan, announcer, record, cache).run()
+  } finally {
+    await cache.close()
+  }
+}
+
+function refuseNoJobs(jobs: number): void {
+  if (!Number.isInteger(jobs) || jobs < 1)
+    throw new UsageError('jobs', `--jobs ${jobs}: expected a whole number from 1`)
+}
+
+class Execution {
+  readonly #request: RunRequest
+  readonly #plan: Plan
+  readonly #announcer: Announcer
+  readonly #record: RunRecord
+  readonly #lab: RunLab
+  readonly #signals: RunSignals
+  readonly #results: Result[] = []
+  readonly #startedMs = performance.now()
+  #failures = 0
+  #problem: string | null = null
+
+  constructor(request: RunRequest, plan: Plan, announcer: Announcer, record: RunRecord, cache: ProductCache) {
+    const never = new AbortController().signal
+    this.#request = request
+    this.#plan = plan
+    this.#announcer = announcer
+    this.#record = record
+    this.#lab = new RunLab({ cache, runFolder: record.folder, recompute: request.recompute ?? false })
+    this.#signals = request.signals ?? { stop: never, abort: never }
+  }
+
+  async run(): Promise<RunOutcome> {
+    const { folder } = this.#record
+    await this.#announcer.emit({ type: 'run-start', run: this.#record.header, folder })
+    await this.#judgeAll()
+    const results = this.#inPlanOrder()
+    const header = await this.#finish(results)
+    await this.#announcer.emit({ type: 'run-end', run: header, results, folder })
+    const exitCode = header.summary?.exitCode ?? EXIT.internal
+    return { header, results, folder, exitCode, problems: this.#announcer.problems }
+  }
+
+  async #judgeAll(): Promise<void> {
+    const workOf = new Map(this.#plan.work.map((work) => [work.c, work]))
+    const schedule = new Schedule([...workOf.keys()])
+    const judge = async (c: Case) => {
+      try {
+        await this.#judge(workOf.get(c)!)
+      } catch (error) {
+        await this.#giveUp(describeError(error))
+      }
+    }
+    await runSchedule(schedule, this.#request.jobs, judge, () => this.#isStopped())
+  }
+
+  async #giveUp(problem: string): Promise<void> {
+    if (this.#problem !== null) return
+    this.#problem = problem
+    await this.#announcer.emit({ type: 'notice', text: `the run cannot go on: ${problem}` })
+  }
+
+  #isStopped(): boolean {
+    const { maxFailures = Infinity } = this.#request
+    const { stop, abort } = this.#signals
+    return stop.aborted || abort.aborted || this.#failures >= maxFailures || this.#problem !== null
+  }
+
+  async #judge(work: PlannedWork): Promise<void> {
+    const { id } = work.c
+    const clock = new CaseClock(this.#request.caseTimeoutMs ?? null, this.#signals.abort)
+    const lab = new CaseLab(this.#lab, clock, ({ title, stage }) => {
+      void this.#announcer.emit({ type: 'step-start', id, title, stage })
+    })
+    const startedMs = performance.now()
+    await this.#announcer.emit({ type: 'case-start', id })
+    const result = await judgeCase(work, lab, this.#request.reproduce(id))
+    await lab.close()
+    if (!this.#signals.abort.aborted) await this.#take(result, performance.now() - startedMs)
+  }
+
+  async #take(result: Result, durationMs: number): Promise<void> {
+    this.#record.append(result)
+    this.#results.push(result)
+    if (isFailure(result.verdict, this.#request.strict)) this.#failures++
+    const done = this.#results.length
+    await this.#announcer.emit({ type: 'case-end', result, durationMs, done, total: this.#plan.work.length })
+  }
+
+  #inPlanOrder(): Result[] {
+    const places = new Map(this.#plan.header.selected.map((id, i) => [id, i]))
+    return [...this.#results].sort((a, b) => places.get(a.id)! - places.get(b.id)!)
+  }
+
+  async #finish(results: readonly Result[]): Promise<RunHeader> {
+    const end = this.#end(results)
+    try {
+      return await this.#record.finish(end)
+    } catch (error) {
+      const problem = this.#problem ?? describeError(error)
+      await this.#announcer.emit({ type: 'notice', text: `the end of the run could not be recorded: ${problem}` })
+      return { ...this.#record.header, ...this.#failed(end, problem) }
+    }
+  }
+
+  #end(results: readonly Result[]): RunEnd {
+    const { strict = false, passWithNoTests = false } = this.#request
+    const interrupted = this.#signals.stop.aborted || this.#signals.abort.aborted
+    const durationMs = performance.now() - this.#startedMs
+    const summary = summarise(results, durationMs, { strict, passWithNoTests, interrupted })
+    if (this.#problem !== null) return this.#failed({ state: 'failed', summary }, this.#problem)
+    if (interrupted) return { state: 'interrupted', summary }
+    const left = this.#plan.work.length - results.length
+    if (left === 0) return { state: 'complete', summary }
+    return {
+      state: 'complete',
+      summary,
+      problem: `stopped at the limit of failures (${this.#failures}); not judged: ${left} of ${this.#plan.work.length} cases`,
+    }
+  }
+
+  #failed(end: RunEnd, problem: string): RunEnd {
+    const summary = end.summary && { ...end.summary, exitCode: EXIT.internal }
+    return { state: 'failed', summary, problem }
+  }
+}

@@ -1,0 +1,64 @@
+import type { RunHeader, Shard } from '../domain/run.ts'
+import { digestOf } from '../files/digest.ts'
+import type { Case, Suite } from './contract.ts'
+import type { Durations } from './durations.ts'
+import { type Selection, selectCases } from './select.ts'
+import { shardCases } from './shard.ts'
+
+export interface PlanRequest {
+  readonly suites: readonly Suite[]
+  readonly select?: Selection
+  readonly shard?: Shard | null
+  readonly durations?: Durations
+  /** Plain data that all shards of a run must share: seed, tolerances, inputs … */
+  readonly sameForAllShards?: unknown
+}
+
+export interface PlannedWork {
+  readonly c: Case
+  readonly suite: Suite
+}
+
+export interface Plan {
+  readonly header: RunHeader['plan']
+  /** What this invocation judges, in plan order. */
+  readonly work: readonly PlannedWork[]
+}
+
+/** Collects, checks, sorts, selects and shards; judges nothing. */
+export async function planRun(request: PlanRequest): Promise<Plan> {
+  const suiteOf = await collect(request.suites)
+  const all = [...suiteOf.keys()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const cases = selectCases(all, request.select ?? {})
+  const mine = request.shard ? shardCases(cases, request.shard, request.durations) : cases
+  const header = {
+    digest: digestOf({ cases: cases.map(identityOf), options: request.sameForAllShards ?? null }),
+    cases: cases.map((c) => c.id),
+    selected: mine.map((c) => c.id),
+  }
+  return { header, work: mine.map((c) => ({ c, suite: suiteOf.get(c)! })) }
+}
+
+async function collect(suites: readonly Suite[]): Promise<Map<Case, Suite>> {
+  const suiteOf = new Map<Case, Suite>()
+  const byId = new Map<string, Case>()
+  for (const suite of suites) {
+    for await (const c of suite.collect()) {
+      const twin = byId.get(c.id)
+      if (twin)
+        throw new Error(`two cases have the id "${c.id}": ${describe(twin)} and ${describe(c)}; ids must differ`)
+      byId.set(c.id, c)
+      suiteOf.set(c, suite)
+    }
+  }
+  return suiteOf
+}
+
+function describe(c: Case): string {
+  return `model ${c.model}, ${c.scope}, target ${c.target} of suite ${c.suite}`
+}
+
+function identityOf(c: Case): unknown {
+  const { id, suite, model, scope, reference, target, affinity, content = null } = c
+  return { id, suite, model, scope, reference, target, affinity, content }
+}

@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest'
+import { isUlid, ulid, ulidTimeMs } from './ulid.ts'
+
+describe('ulids', () => {
+  test('hold their time and have the standard form', () => {
+    const now = Date.now() + 60_000
+    const id = ulid(now)
+    expect(id).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
+    expect(ulidTimeMs(id)).toBe(now)
+  })
+
+  test('grow strictly, also within a millisecond and when the clock goes back', () => {
+    const now = Date.now() + 120_000
+    const ids = [...Array.from({ length: 2000 }, () => ulid(now)), ulid(now - 5000)]
+    expect(ids).toEqual([...ids].sort())
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('other names are not taken for one', () => {
+    for (const text of ['', 'artifacts', '01ARZ3NDEKTSV4RRFFQ69G5FAU', '8'.repeat(26), '.new-1']) {
+      expect([text, isUlid(text)]).toEqual([text, false])
+      expect(ulidTimeMs(text)).toBeNull()
+    }
+  })
+})

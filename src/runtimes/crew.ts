@@ -1,0 +1,124 @@
+import type { Target } from '../domain/target.ts'
+import type { LaunchContext, Limits, RuntimeKind } from './contract.ts'
+import { InProcessHost } from './in-process.ts'
+import { WorkerProxy } from './proxy.ts'
+import { runtimeKind } from './registry.ts'
+
+export type Worker = WorkerProxy | InProcessHost
+
+const MAX_SESSIONS = 500
+/** Reference and target take turns, so each keeps its warm workers while the other is busy. */
+const IDLE_PER_BUSY = 2
+
+interface CrewOptions {
+  readonly size: number
+  readonly context: LaunchContext
+  readonly limits: Limits
+}
+
+interface Waiting {
+  readonly admit: () => void
+}
+
+/** The workers of a pool: how many are busy, which are warm, when one is replaced. */
+export class Crew {
+  readonly #options: CrewOptions
+  readonly #idle: { readonly key: string; readonly worker: Worker }[] = []
+  readonly #waiting: Waiting[] = []
+  readonly #stopping = new Set<Promise<void>>()
+  #busy = 0
+
+  constructor(options: CrewOptions) {
+    this.#options = options
+  }
+
+  /** A warm worker for this target or a new one; waits while `size` others are busy. */
+  async acquire(target: Target, wish: { readonly fresh: boolean; readonly signal?: AbortSignal }): Promise<Worker> {
+    await this.#admission(wish.signal)
+    try {
+      const kind = await runtimeKind(target.runtime)
+      const warm = wish.fresh ? null : this.#takeIdle(workerKey(kind, target))
+      if (warm) return warm
+      this.#makeRoom()
+      return await this.#start(kind, target, wish.signal)
+    } catch (error) {
+      this.#leave()
+      throw error
+    }
+  }
+
+  async release(target: Target, worker: Worker, keep: boolean): Promise<void> {
+    const kind = await runtimeKind(target.runtime)
+    if (keep && !worker.gone && worker.sessions < MAX_SESSIONS) {
+      this.#idle.push({ key: workerKey(kind, target), worker })
+    } else this.#retire(worker)
+    this.#leave()
+  }
+
+  async close(): Promise<void> {
+    for (const { worker } of this.#idle.splice(0)) this.#retire(worker)
+    await Promise.all(this.#stopping)
+  }
+
+  async #start(kind: RuntimeKind, target: Target, signal: AbortSignal | undefined): Promise<Worker> {
+    const { context, limits } = this.#options
+    if ('create' in kind) return InProcessHost.start(await kind.create(target, context), target.device)
+    return WorkerProxy.start(await kind.launch(target, context), target.device, limits, signal)
+  }
+
+  #takeIdle(key: string): Worker | null {
+    for (let i = this.#idle.length - 1; i >= 0; i--) {
+      if (this.#idle[i]!.key !== key) continue
+      const { worker } = this.#idle[i]!
+      this.#idle.splice(i, 1)
+      if (!worker.gone) return worker
+    }
+    return null
+  }
+
+  /** Closes the workers that were idle longest. */
+  #makeRoom(): void {
+    while (this.#idle.length > 0 && this.#busy + this.#idle.length > this.#options.size * (1 + IDLE_PER_BUSY)) {
+      this.#retire(this.#idle.shift()!.worker)
+    }
+  }
+
+  #retire(worker: Worker): void {
+    const stopped = worker.stop().finally(() => this.#stopping.delete(stopped))
+    this.#stopping.add(stopped)
+  }
+
+  async #admission(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted()
+    if (this.#busy < this.#options.size) {
+      this.#busy++
+      return
+    }
+    await new Promise<void>((resolve, reject) => {
+      const abort = () => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+        reject(signal?.reason)
+      }
+      const admit = () => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }
+      const waiting = { admit }
+      this.#waiting.push(waiting)
+      signal?.addEventListener('abort', abort, { once: true })
+    })
+  }
+
+  /** Hands the place on, so that nobody who comes later overtakes those who wait. */
+  #leave(): void {
+    const next = this.#waiting.shift()
+    if (next) next.admit()
+    else this.#busy--
+  }
+}
+
+function workerKey(kind: RuntimeKind, target: Target): string {
+  const names = 'create' in kind ? [] : kind.processOptions
+  const options = names.map((name) => `${name}=${target.options[name] ?? kind.schema.options[name] ?? ''}`)
+  return JSON.stringify([target.runtime, target.version, target.device, ...options])
+}

@@ -1,0 +1,49 @@
+import type { TensorSink, Trace } from '../domain/tensor.ts'
+import { checkInputs } from './check-inputs.ts'
+import type { ModelRef, OpenOptions, Probe, RunOutcome, Runtime, Session } from './contract.ts'
+import type { Opened } from './protocol/messages.ts'
+
+/** A runtime in the host itself, behind the same face as a worker. */
+export class InProcessHost {
+  readonly #runtime: Runtime
+  readonly #sessions = new Map<number, Session>()
+  readonly probe: Probe
+  readonly gone = false
+  sessions = 0
+
+  private constructor(runtime: Runtime, probe: Probe) {
+    this.#runtime = runtime
+    this.probe = probe
+  }
+
+  static async start(runtime: Runtime, device: string): Promise<InProcessHost> {
+    return new InProcessHost(runtime, await runtime.probe(device))
+  }
+
+  async open(model: ModelRef, options: OpenOptions): Promise<Opened> {
+    const startedAt = performance.now()
+    const session = await this.#runtime.open(model, options)
+    this.sessions++
+    this.#sessions.set(this.sessions, session)
+    const { inputs, outputs, detail } = session
+    return { session: this.sessions, inputs, outputs, detail, durationMs: performance.now() - startedAt }
+  }
+
+  async run(id: number, inputs: Trace, sink: TensorSink): Promise<RunOutcome> {
+    const session = this.#sessions.get(id)!
+    checkInputs(session.inputs, inputs)
+    return session.run(inputs, sink)
+  }
+
+  async close(id: number): Promise<void> {
+    await this.#sessions.get(id)?.close()
+    this.#sessions.delete(id)
+  }
+
+  async abortable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    signal?.throwIfAborted()
+    return work()
+  }
+
+  async stop(): Promise<void> {}
+}

@@ -1,0 +1,19 @@
+import type { WorkerKind } from '../contract.ts'
+import { resolvePackage } from '../resolve.ts'
+import { workerEntry } from '../worker-entry.ts'
+import { ORT_SCHEMA } from './schema.ts'
+
+/** onnxruntime-node: ONNX Runtime's native library. */
+export const ORT: WorkerKind = {
+  name: 'ort',
+  schema: ORT_SCHEMA,
+  processOptions: [],
+  async launch(target, context) {
+    const found = await resolvePackage('onnxruntime-node', target.version, context)
+    return {
+      argv: [process.execPath, workerEntry('ort/worker.js'), found.folder, found.version],
+      env: { ORT_DISABLE_TELEMETRY: '1' },
+      channel: 'fd3',
+    }
+  },
+}

@@ -1,0 +1,73 @@
+import { isDType } from '../../domain/dtype.ts'
+import type { Target } from '../../domain/target.ts'
+import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
+import type { RunOutcome, Session } from '../contract.ts'
+import type { OnnxRuntime, OrtSession, OrtSessionOptions, OrtTensor, OrtValueMetadata } from './onnxruntime.ts'
+import { ORT_SCHEMA } from './schema.ts'
+import { outputBytes, toOrtTensor } from './tensors.ts'
+
+/** The options of a target as onnxruntime takes them; nothing is left to its defaults. */
+export function sessionOptions(target: Target): OrtSessionOptions {
+  const options = { ...ORT_SCHEMA.options, ...target.options }
+  const deterministic = options.deterministic === 'true'
+  return {
+    executionProviders: [target.device],
+    graphOptimizationLevel: options.optimization ?? 'all',
+    intraOpNumThreads: Number(options.threads),
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    logSeverityLevel: 3,
+    extra: { session: deterministic ? { use_deterministic_compute: '1' } : {} },
+  }
+}
+
+export function describeOptions(options: OrtSessionOptions): Record<string, string> {
+  return {
+    executionProvider: options.executionProviders.join(', '),
+    threads: String(options.intraOpNumThreads),
+    optimization: options.graphOptimizationLevel,
+    deterministic: String(options.extra.session.use_deterministic_compute === '1'),
+  }
+}
+
+export function wrapSession(ort: OnnxRuntime, session: OrtSession, detail: Record<string, string>): Session {
+  return {
+    inputs: specsOf(session.inputNames, session.inputMetadata),
+    outputs: specsOf(session.outputNames, session.outputMetadata),
+    detail,
+    run: (inputs, sink) => runSession(ort, session, inputs, sink),
+    close: () => session.release(),
+  }
+}
+
+function specsOf(names: readonly string[], metadata: readonly OrtValueMetadata[] | undefined): ValueSpec[] {
+  return names.map((name, i) => specOf(name, metadata?.[i]))
+}
+
+/** Of a value that is no tensor, onnxruntime tells only that; before 1.21 it tells nothing at all. */
+function specOf(name: string, metadata: OrtValueMetadata | undefined): ValueSpec {
+  if (metadata?.isTensor === false) return { name, kind: 'sequence', dtype: null, shape: null }
+  const dtype = metadata?.type !== undefined && isDType(metadata.type) ? metadata.type : null
+  return { name, kind: 'tensor', dtype, shape: metadata?.shape?.map((dim) => (dim === '' ? null : dim)) ?? null }
+}
+
+async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, sink: TensorSink): Promise<RunOutcome> {
+  const feeds: Record<string, OrtTensor> = {}
+  for (const [name, source] of inputs.tensors) feeds[name] = await toOrtTensor(ort, source)
+  const startedAt = performance.now()
+  const outputs = await session.run(feeds)
+  const durationMs = performance.now() - startedAt
+  const values: TraceValue[] = []
+  for (const name of session.outputNames) {
+    const output = outputs[name]
+    if (!output) continue
+    await sendOutput(name, output, sink)
+    values.push({ name, kind: 'tensor', length: 1 })
+  }
+  return { durationMs, values }
+}
+
+async function sendOutput(name: string, output: OrtTensor, sink: TensorSink): Promise<void> {
+  if (!isDType(output.type)) throw new Error(`output "${name}" has the unknown type ${output.type}`)
+  await sink({ name, dtype: output.type, shape: output.dims, offset: 0, last: true, bytes: outputBytes(output) })
+}

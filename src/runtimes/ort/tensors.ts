@@ -1,0 +1,57 @@
+import type { DType } from '../../domain/dtype.ts'
+import { elementCount, type TensorSource } from '../../domain/tensor.ts'
+import { joinBytes } from '../../files/join-bytes.ts'
+import { alignedBytes } from '../../tensors/bytes.ts'
+import { decodeStrings, encodeStrings } from '../../tensors/strings.ts'
+import type { OnnxRuntime, OrtData, OrtTensor } from './onnxruntime.ts'
+
+type View = new (buffer: ArrayBufferLike, byteOffset: number, length: number) => ArrayBufferView
+
+const VIEWS = {
+  float32: Float32Array,
+  uint8: Uint8Array,
+  int8: Int8Array,
+  uint16: Uint16Array,
+  int16: Int16Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  bool: Uint8Array,
+  float16: Uint16Array,
+  float64: Float64Array,
+  uint32: Uint32Array,
+  uint64: BigUint64Array,
+} satisfies Partial<Record<DType, View>>
+
+/** Element types that onnxruntime's JavaScript interface can hold; bf16, float8 and 4-bit tensors have no place in it. */
+export const ORT_DTYPES: readonly DType[] = [...(Object.keys(VIEWS) as DType[]), 'string']
+
+export async function toOrtTensor(ort: OnnxRuntime, source: TensorSource): Promise<OrtTensor> {
+  const bytes = await readWhole(source)
+  return new ort.Tensor(source.dtype, ortData(source, bytes), source.shape)
+}
+
+async function readWhole(source: TensorSource): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  for await (const part of source.chunks()) parts.push(part)
+  return parts.length === 1 ? parts[0]! : joinBytes(parts)
+}
+
+function ortData(source: TensorSource, bytes: Uint8Array): OrtData {
+  if (source.dtype === 'string') return ortStrings(decodeStrings(bytes, elementCount(source.shape)))
+  const View: View | undefined = VIEWS[source.dtype as keyof typeof VIEWS]
+  if (!View) throw new Error(`onnxruntime's JavaScript interface has no tensors of ${source.dtype}`)
+  const aligned = alignedBytes(bytes, 0, bytes.length, 8)
+  return new View(aligned.buffer, aligned.byteOffset, elementCount(source.shape))
+}
+
+/** onnxruntime takes C strings and would silently cut them at a NUL. */
+function ortStrings(strings: readonly string[]): readonly string[] {
+  if (!strings.some((string) => string.includes('\0'))) return strings
+  throw new Error("a string input contains a NUL character, which onnxruntime's JavaScript interface cannot carry")
+}
+
+/** The bytes of an output, as they travel. */
+export function outputBytes({ data }: OrtTensor): Uint8Array {
+  if (!ArrayBuffer.isView(data)) return encodeStrings(data)
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+}

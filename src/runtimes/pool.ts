@@ -1,0 +1,161 @@
+import { setMaxListeners } from 'node:events'
+import { SkipCase, StageError } from '../domain/errors.ts'
+import type { Target, TargetSchema } from '../domain/target.ts'
+import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
+import type { Side, Stage } from '../domain/verdict.ts'
+import type { LaunchContext, Limits, ModelRef, Probe } from './contract.ts'
+import { Crew, type Worker } from './crew.ts'
+import { RefusedRequest, WorkerFailure } from './failure.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { refuseInputs, refuseOutputs } from './refuse.ts'
+import { schemaOf } from './registry.ts'
+
+export interface PoolOptions {
+  /** Workers that may be busy at once. */
+  readonly size: number
+  readonly context: LaunchContext
+  readonly limits: Limits
+  /** A process for every case. */
+  readonly isolate?: 'case'
+}
+
+export interface CaptureRequest {
+  readonly target: Target
+  readonly side: Side
+  readonly model: ModelRef
+  readonly inputs: Trace
+  /** Outputs as far as they are known before the model is opened: what the worker cannot give is skipped. */
+  readonly expects?: readonly ValueSpec[]
+  readonly taps?: readonly string[]
+  /** Called anew when the work is run a second time. */
+  readonly makeSink: () => Promise<TensorSink>
+  readonly signal?: AbortSignal
+}
+
+export interface Captured {
+  readonly values: readonly TraceValue[]
+  readonly outputs: readonly ValueSpec[]
+  readonly detail: Readonly<Record<string, string>>
+  readonly durationsMs: { readonly compile: number; readonly run: number }
+  /** A worker died over this work, and it was done again alone in a fresh one. */
+  readonly retried: boolean
+}
+
+export interface Pool {
+  probe(target: Target): Promise<Probe>
+  schemaOf(target: Target): TargetSchema
+  /** Opens, runs and closes a model in a worker. */
+  capture(request: CaptureRequest): Promise<Captured>
+  close(): Promise<void>
+}
+
+export function createPool(options: PoolOptions): Pool {
+  const crew = new Crew(options)
+  const probes = new Map<string, Promise<Probe>>()
+  return {
+    probe: (target) => cached(probes, JSON.stringify(target), () => probe(crew, target, options.isolate !== 'case')),
+    schemaOf: (target) => schemaOf(target.runtime),
+    capture: (request) => captureWithBlame(crew, request, options.isolate === 'case'),
+    close: () => crew.close(),
+  }
+}
+
+function cached<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const found = map.get(key) ?? make()
+  map.set(key, found)
+  return found
+}
+
+async function probe(crew: Crew, target: Target, keep: boolean): Promise<Probe> {
+  try {
+    const worker = await crew.acquire(target, { fresh: false })
+    await crew.release(target, worker, keep && worker.probe.available)
+    if (!worker.probe.available) return worker.probe
+    return { ...worker.probe, fingerprint: fingerprintOf(target, schemaOf(target.runtime), worker.probe.fingerprint) }
+  } catch (error) {
+    if (!(error instanceof WorkerFailure)) throw error
+    return { available: false, reason: withLastLine(error) }
+  }
+}
+
+function withLastLine(failure: WorkerFailure): string {
+  const lastLine = failure.detail.stderr?.trimEnd().split('\n').at(-1)
+  return lastLine ? `${failure.message}; its last words: ${lastLine}` : failure.message
+}
+
+/** A death may be the fault of earlier work in the same worker, so it counts only when it happens again alone. */
+async function captureWithBlame(crew: Crew, request: CaptureRequest, isolate: boolean): Promise<Captured> {
+  // Every case in flight listens to the same signal.
+  if (request.signal) setMaxListeners(0, request.signal)
+  const first = await attempt(crew, request, isolate)
+  if (!(first instanceof Blamed)) return { ...first, retried: false }
+  if (first.failure.kind !== 'died' && first.failure.kind !== 'memory') throw first.toError(request, false)
+  const second = await attempt(crew, request, true)
+  if (second instanceof Blamed) throw second.toError(request, true)
+  return { ...second, retried: true }
+}
+
+/** A worker failed while it did this stage. */
+class Blamed {
+  readonly failure: WorkerFailure
+  readonly stage: Stage
+  constructor(failure: WorkerFailure, stage: Stage) {
+    this.failure = failure
+    this.stage = stage
+  }
+
+  toError({ target, side, signal }: CaptureRequest, again: boolean): unknown {
+    const { kind, message, detail } = this.failure
+    if (kind === 'aborted' && signal?.aborted) return signal.reason
+    const text = `${target.name}: ${message}${again ? ', twice, the second time alone in a fresh worker' : ''}`
+    return new StageError(this.stage, text, { side, detail, cause: this.failure })
+  }
+}
+
+async function attempt(
+  crew: Crew,
+  request: CaptureRequest,
+  alone: boolean,
+): Promise<Omit<Captured, 'retried'> | Blamed> {
+  const { target, signal } = request
+  const progress: { stage: Stage } = { stage: 'compile' }
+  try {
+    const worker = await crew.acquire(target, { fresh: alone, ...(signal && { signal }) })
+    try {
+      return await worker.abortable(signal, () => captureIn(worker, request, progress))
+    } finally {
+      await crew.release(target, worker, !alone)
+    }
+  } catch (error) {
+    if (error instanceof WorkerFailure) return new Blamed(error, progress.stage)
+    throw asStageError(error, request, progress.stage)
+  }
+}
+
+function asStageError(error: unknown, { target, side }: CaptureRequest, stage: Stage): unknown {
+  if (error instanceof RefusedRequest) {
+    return new StageError(stage, `${target.name}: ${error.message}`, { side, detail: error.detail })
+  }
+  if (!(error instanceof StageError) || error.side) return error
+  return new StageError(error.stage, `${target.name}: ${error.message}`, { side, detail: error.detail, cause: error })
+}
+
+async function captureIn(worker: Worker, request: CaptureRequest, progress: { stage: Stage }) {
+  const { target, side, model, inputs, expects = [], taps } = request
+  if (!worker.probe.available) throw new StageError('compile', `${target.name}: ${worker.probe.reason}`, { side })
+  const { capabilities } = worker.probe
+  if (taps && !capabilities.taps) throw new SkipCase(`${target.name} cannot give taps`)
+  refuseInputs(target, capabilities, inputs)
+  refuseOutputs(target, capabilities, expects)
+  const startedAt = performance.now()
+  const { session, outputs, detail, durationMs } = await worker.open(model, taps ? { target, taps } : { target })
+  const compile = durationMs ?? performance.now() - startedAt
+  progress.stage = 'run'
+  try {
+    refuseOutputs(target, capabilities, outputs)
+    const ran = await worker.run(session, inputs, await request.makeSink())
+    return { values: ran.values, outputs, detail, durationsMs: { compile, run: ran.durationMs } }
+  } finally {
+    if (!worker.gone) await worker.close(session)
+  }
+}

@@ -1,0 +1,183 @@
+import type { DType } from '../../domain/dtype.ts'
+import type { FailureDetail } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { TraceValue, ValueSpec } from '../../domain/tensor.ts'
+import { STAGES, type Stage } from '../../domain/verdict.ts'
+import type { ModelFormat, Probe, RunOutcome } from '../contract.ts'
+import { ProtocolError } from './frame.ts'
+import * as read from './read-fields.ts'
+
+export const PROTOCOL = 1
+
+export interface HelloParams {
+  readonly protocols: readonly number[]
+  readonly device: string
+}
+
+export type WireModel =
+  | { readonly format: ModelFormat; readonly path: string }
+  | { readonly format: ModelFormat; readonly folder: string; readonly byteLength: number }
+
+export interface OpenParams {
+  readonly model: WireModel
+  readonly target: Target
+  readonly taps?: readonly string[]
+}
+
+export interface RunParams {
+  readonly session: number
+  readonly values: readonly TraceValue[]
+}
+
+export interface TensorParams {
+  readonly request: number
+  readonly name: string
+  readonly dtype: DType
+  readonly shape: readonly number[]
+  readonly offset: number
+  readonly last: boolean
+}
+
+export interface BytesParams {
+  readonly request: number
+  readonly offset: number
+  readonly last: boolean
+}
+
+/** What the host sends. */
+export type HostMessage =
+  | Request<'hello', HelloParams>
+  | Request<'open', OpenParams>
+  | Request<'run', RunParams>
+  | Request<'close', { readonly session: number }>
+  | Notification<'tensor', TensorParams>
+  | Notification<'bytes', BytesParams>
+
+export type HostRequest = Extract<HostMessage, { readonly id: number }>
+
+interface Request<Method extends string, Params> {
+  readonly jsonrpc: '2.0'
+  readonly id: number
+  readonly method: Method
+  readonly params: Params
+}
+
+interface Notification<Method extends string, Params> {
+  readonly jsonrpc: '2.0'
+  readonly method: Method
+  readonly params: Params
+}
+
+export interface WireError {
+  readonly code: number
+  readonly message: string
+  readonly data?: FailureDetail & { readonly stage?: Stage }
+}
+
+/** What a worker sends. */
+export type WorkerMessage =
+  | { readonly type: 'result'; readonly id: number; readonly result: unknown }
+  | { readonly type: 'error'; readonly id: number | null; readonly error: WireError }
+  | { readonly type: 'tensor'; readonly params: UncheckedTensorParams }
+  | { readonly type: 'log'; readonly text: string }
+  | { readonly type: 'progress'; readonly text: string }
+  | { readonly type: 'ignored'; readonly method: string }
+
+/** A tensor notification whose dtype and shape are not judged yet. */
+export type UncheckedTensorParams = Omit<TensorParams, 'dtype'> & { readonly dtype: string }
+
+export interface Opened {
+  readonly session: number
+  readonly inputs: readonly ValueSpec[]
+  readonly outputs: readonly ValueSpec[]
+  readonly detail: Readonly<Record<string, string>>
+  /** Time that loading or compiling took in the worker; null: it did not say. */
+  readonly durationMs: number | null
+}
+
+export function parseWorkerMessage(header: unknown): WorkerMessage {
+  const message = read.object(header, 'message')
+  if (message.jsonrpc !== '2.0') throw new ProtocolError('a message without "jsonrpc": "2.0"')
+  if (typeof message.method === 'string') return parseNotification(message.method, message.params)
+  if (message.error !== undefined) return { type: 'error', id: idOf(message.id), error: parseError(message.error) }
+  if (message.result === undefined) throw new ProtocolError('a message with neither method, result nor error')
+  return { type: 'result', id: read.wholeNumber(message.id, 'id'), result: message.result }
+}
+
+function idOf(id: unknown): number | null {
+  return id === null || id === undefined ? null : read.wholeNumber(id, 'id')
+}
+
+function parseNotification(method: string, given: unknown): WorkerMessage {
+  const params = read.object(given ?? {}, `params of "${method}"`)
+  if (method === 'tensor') return { type: 'tensor', params: parseTensorParams(params) }
+  if (method === 'log' || method === 'progress') return { type: method, text: read.text(params.text, `${method} text`) }
+  return { type: 'ignored', method }
+}
+
+function parseTensorParams(params: read.Fields): UncheckedTensorParams {
+  return {
+    request: read.wholeNumber(params.request, 'tensor request'),
+    name: read.text(params.name, 'tensor name'),
+    dtype: read.text(params.dtype, 'tensor dtype'),
+    shape: read.list(params.shape, 'tensor shape').map((dim) => read.wholeNumber(dim, 'dimension in tensor shape')),
+    offset: read.wholeNumber(params.offset, 'tensor offset'),
+    last: read.truth(params.last, 'tensor last'),
+  }
+}
+
+function parseError(given: unknown): WireError {
+  const error = read.object(given, 'error')
+  const code = typeof error.code === 'number' ? error.code : 0
+  const message = read.text(error.message, 'error message')
+  return error.data == null ? { code, message } : { code, message, data: parseErrorData(error.data) }
+}
+
+function parseErrorData(given: unknown): NonNullable<WireError['data']> {
+  const data = read.object(given, 'error data')
+  const stage = STAGES.find((name) => name === data.stage)
+  return {
+    ...(stage && { stage }),
+    ...(typeof data.tool === 'string' && { tool: data.tool }),
+    ...(Array.isArray(data.argv) && { argv: data.argv.map(String) }),
+    ...(typeof data.exitCode === 'number' && { exitCode: data.exitCode }),
+    ...(typeof data.signal === 'string' && { signal: data.signal }),
+    ...(typeof data.stderr === 'string' && { stderr: data.stderr }),
+  }
+}
+
+export function parseHello(result: unknown): Probe {
+  const hello = read.object(result, 'hello result')
+  const protocols = read.list(hello.protocols, 'hello protocols')
+  if (!protocols.includes(PROTOCOL)) {
+    throw new ProtocolError(`the worker speaks protocols ${JSON.stringify(protocols)}; this host speaks ${PROTOCOL}`)
+  }
+  if (hello.available === false) return { available: false, reason: read.text(hello.reason, 'hello reason') }
+  return {
+    available: true,
+    version: read.text(hello.version, 'hello version'),
+    accepts: read.list(hello.accepts, 'hello accepts').filter((format) => format === 'onnx'),
+    capabilities: read.capabilities(hello),
+    detail: read.texts(hello.detail ?? {}, 'hello detail'),
+    fingerprint: hello.fingerprint == null ? null : read.text(hello.fingerprint, 'hello fingerprint'),
+  }
+}
+
+export function parseOpened(result: unknown): Opened {
+  const opened = read.object(result, 'open result')
+  return {
+    session: read.wholeNumber(opened.session, 'session'),
+    inputs: read.list(opened.inputs, 'inputs').map((spec) => read.valueSpec(spec, 'input')),
+    outputs: read.list(opened.outputs, 'outputs').map((spec) => read.valueSpec(spec, 'output')),
+    detail: read.texts(opened.detail ?? {}, 'open detail'),
+    durationMs: opened.durationMs == null ? null : read.duration(opened.durationMs, 'open durationMs'),
+  }
+}
+
+export function parseRan(result: unknown): RunOutcome {
+  const ran = read.object(result, 'run result')
+  return {
+    durationMs: read.duration(ran.durationMs, 'run durationMs'),
+    values: read.list(ran.values, 'values').map(read.traceValue),
+  }
+}

@@ -1,0 +1,92 @@
+import { isDType } from '../../domain/dtype.ts'
+import type { TraceValue, ValueKind, ValueSpec } from '../../domain/tensor.ts'
+import type { Capabilities, TransferKind } from '../contract.ts'
+import { ProtocolError } from './frame.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+const VALUE_KINDS: readonly ValueKind[] = ['tensor', 'sequence', 'optional', 'map']
+const TRANSFER_KINDS: readonly TransferKind[] = ['tensor', 'sequence', 'optional']
+
+export function object(value: unknown, what: string): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  throw wrong(value, what, 'an object')
+}
+
+export function list(value: unknown, what: string): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw wrong(value, what, 'a list')
+}
+
+export function text(value: unknown, what: string): string {
+  if (typeof value === 'string') return value
+  throw wrong(value, what, 'a string')
+}
+
+export function truth(value: unknown, what: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw wrong(value, what, 'true or false')
+}
+
+export function wholeNumber(value: unknown, what: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw wrong(value, what, 'a whole number from 0 up')
+}
+
+export function duration(value: unknown, what: string): number {
+  if (typeof value === 'number' && value >= 0) return value
+  throw wrong(value, what, 'a number from 0 up')
+}
+
+export function texts(value: unknown, what: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(object(value, what)).map(([key, item]) => [key, String(item)]))
+}
+
+export function valueSpec(value: unknown, what: string): ValueSpec {
+  const spec = object(value, what)
+  const dtype = typeof spec.dtype === 'string' && isDType(spec.dtype) ? spec.dtype : null
+  const shape = spec.shape == null ? null : list(spec.shape, `${what} shape`).map((dim) => dimension(dim, what))
+  return { name: text(spec.name, `${what} name`), kind: kindOf(spec.kind, what), dtype, shape }
+}
+
+export function traceValue(value: unknown): TraceValue {
+  const fields = object(value, 'value')
+  const kind = kindOf(fields.kind, 'value')
+  const length = kind === 'tensor' ? 1 : wholeNumber(fields.length, 'value length')
+  return { name: text(fields.name, 'value name'), kind, length }
+}
+
+export function capabilities(hello: Fields): Capabilities {
+  const can = object(hello.capabilities, 'hello capabilities')
+  const kinds = can.kinds == null ? ['tensor'] : list(can.kinds, 'capabilities kinds')
+  return {
+    dtypes: dtypes(hello.dtypes, 'hello dtypes'),
+    ...(hello.outputDtypes != null && { outputDtypes: dtypes(hello.outputDtypes, 'hello outputDtypes') }),
+    kinds: TRANSFER_KINDS.filter((kind) => kinds.includes(kind)),
+    taps: can.taps === true,
+    decode: can.decode === true,
+    profile: can.profile === true,
+  }
+}
+
+function dtypes(value: unknown, what: string) {
+  return list(value, what)
+    .map((item) => text(item, what))
+    .filter(isDType)
+}
+
+function dimension(dim: unknown, what: string): number | string | null {
+  if (dim === null || typeof dim === 'string') return dim
+  return wholeNumber(dim, `dimension in ${what} shape`)
+}
+
+function kindOf(value: unknown, what: string): ValueKind {
+  const kind = VALUE_KINDS.find((name) => name === value)
+  if (kind) return kind
+  throw wrong(value, `${what} kind`, `one of ${VALUE_KINDS.join(', ')}`)
+}
+
+function wrong(value: unknown, what: string, expectation: string): ProtocolError {
+  const found = value === undefined ? 'nothing' : (JSON.stringify(value) ?? typeof value).slice(0, 80)
+  return new ProtocolError(`${what}: found ${found}, expected ${expectation}`)
+}

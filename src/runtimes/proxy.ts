@@ -1,0 +1,321 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FailureDetail } from '../domain/errors.ts'
+import { type TensorSink, type TensorSource, type Trace, tensorNames } from '../domain/tensor.ts'
+import type { Limits, ModelRef, OpenOptions, Probe, RunOutcome, WorkerLaunch } from './contract.ts'
+import { type FailureKind, RefusedRequest, WorkerFailure } from './failure.ts'
+import { watchMemory } from './memory-watch.ts'
+import { encodeHead, type Frame, FrameReader, ProtocolError } from './protocol/frame.ts'
+import {
+  type HostMessage,
+  type Opened,
+  PROTOCOL,
+  parseHello,
+  parseOpened,
+  parseRan,
+  parseWorkerMessage,
+  type UncheckedTensorParams,
+  type WireModel,
+  type WorkerMessage,
+} from './protocol/messages.ts'
+import { CHUNK_BYTES, splitTensor } from './protocol/split-tensor.ts'
+import { TensorGuard } from './protocol/tensor-guard.ts'
+import { StageClock } from './stage-clock.ts'
+import { type Exit, startProcess, type WorkerProcess } from './worker-process.ts'
+
+type Outgoing = AsyncIterable<{ readonly message: HostMessage; readonly payload: Uint8Array }>
+type RequestOf = Extract<HostMessage, { readonly id: number }>
+
+interface Errand<T> {
+  readonly limitMs: number
+  /** In words, for the time-out: what it did not finish. */
+  readonly doing: string
+  readonly parse: (result: unknown) => T
+  readonly send?: (id: number) => Outgoing
+  readonly onTensor?: (params: UncheckedTensorParams, bytes: Uint8Array) => Promise<void>
+}
+
+interface Pending {
+  readonly id: number
+  readonly clock: StageClock
+  readonly onTensor: Errand<unknown>['onTensor']
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+const GOODBYE_MS = 2000
+
+/** The host's end of one worker; one request at a time. */
+export class WorkerProxy {
+  readonly #process: WorkerProcess
+  readonly #limits: Limits
+  readonly #reader = new FrameReader()
+  readonly #stopWatching: () => void
+  #pending: Pending | null = null
+  #lastId = 0
+  #ending = false
+  #stopping = false
+  /** What it said at hello. */
+  probe: Probe = { available: false, reason: 'it has not said hello' }
+  sessions = 0
+
+  private constructor(launch: WorkerLaunch, limits: Limits) {
+    this.#process = startProcess(launch)
+    this.#limits = limits
+    const { pid } = this.#process
+    this.#stopWatching =
+      pid === null || limits.memoryBytes === null
+        ? () => {}
+        : watchMemory(pid, limits.memoryBytes, (found) => this.#fail('memory', () => overMemory(found, limits)))
+    void this.#pump()
+  }
+
+  static async start(launch: WorkerLaunch, device: string, limits: Limits, signal?: AbortSignal): Promise<WorkerProxy> {
+    const worker = new WorkerProxy(launch, limits)
+    const params = { protocols: [PROTOCOL], device }
+    const errand = { limitMs: limits.startMs, doing: 'start', parse: parseHello }
+    worker.probe = await worker.abortable(signal, () =>
+      worker.#request((id) => ({ jsonrpc: '2.0', id, method: 'hello', params }), errand),
+    )
+    return worker
+  }
+
+  /** It will answer nothing more. */
+  get gone(): boolean {
+    return this.#ending || this.#stopping
+  }
+
+  async open(model: ModelRef, options: OpenOptions): Promise<Opened> {
+    this.sessions++
+    this.#process.tail.clear()
+    const params = { model: wireModel(model), ...options }
+    return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'open', params }), {
+      limitMs: this.#limits.compileMs,
+      doing: 'open the model',
+      parse: parseOpened,
+      send: (id) => sendModel(id, model),
+    })
+  }
+
+  async run(session: number, inputs: Trace, sink: TensorSink): Promise<RunOutcome> {
+    const guard = new TensorGuard(this.#limits.outputBytes)
+    const params = { session, values: inputs.values }
+    return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'run', params }), {
+      limitMs: this.#limits.runMs,
+      doing: 'run the model',
+      parse: (result) => {
+        const outcome = parseRan(result)
+        guard.finish(outcome.values)
+        return outcome
+      },
+      send: (id) => sendInputs(id, inputs),
+      onTensor: async (tensor, bytes) => sink(guard.accept(tensor, bytes)),
+    })
+  }
+
+  async close(session: number): Promise<void> {
+    const errand = { limitMs: this.#limits.compileMs, doing: 'close the session', parse: () => undefined }
+    await this.#request((id) => ({ jsonrpc: '2.0', id, method: 'close', params: { session } }), errand)
+  }
+
+  /** Runs some work during which an abort kills the worker. */
+  async abortable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const abort = () => this.#fail('aborted', () => 'the worker was stopped because the run was aborted')
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort)
+    try {
+      return await work()
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Lets it end by itself by ending its input, and kills it when it does not. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#stopWatching()
+    this.#process.input.end()
+    const late = setTimeout(() => this.#process.kill(), GOODBYE_MS)
+    await this.#process.exited
+    clearTimeout(late)
+  }
+
+  async #request<T>(messageOf: (id: number) => RequestOf, errand: Errand<T>): Promise<T> {
+    const id = ++this.#lastId
+    const late = () => this.#fail('timeout', () => `the worker did not ${errand.doing} within ${errand.limitMs} ms`)
+    const clock = new StageClock(errand.limitMs, late)
+    try {
+      const answer = new Promise<T>((resolve, reject) => {
+        const parsed = (result: unknown) => resolve(errand.parse(result))
+        this.#pending = { id, clock, onTensor: errand.onTensor, resolve: parsed, reject }
+      })
+      if (this.#ending) this.#fail('died', describeExit)
+      const sending = this.#sendAll(id, messageOf(id), errand.send)
+      const result = await answer
+      await sending
+      return result
+    } finally {
+      clock.pause()
+    }
+  }
+
+  async #sendAll(id: number, message: HostMessage, follow: Errand<unknown>['send']): Promise<void> {
+    try {
+      await this.#write(message, EMPTY)
+      if (!follow) return
+      for await (const part of follow(id)) {
+        if (this.#pending?.id !== id) return
+        await this.#write(part.message, part.payload)
+      }
+    } catch (error) {
+      this.#abandon(error)
+    }
+  }
+
+  /** Resolves when the worker has taken it; a worker that is gone is reported by its exit. */
+  #write(message: HostMessage, payload: Uint8Array): Promise<void> {
+    const { input } = this.#process
+    return new Promise((resolve) => {
+      input.cork()
+      input.write(encodeHead(message, payload.length))
+      input.write(payload, () => resolve())
+      input.uncork()
+    })
+  }
+
+  async #pump(): Promise<void> {
+    try {
+      for await (const piece of this.#process.channel) {
+        for (const frame of this.#reader.push(piece)) await this.#dispatch(frame)
+      }
+      await this.#onChannelEnd()
+    } catch (error) {
+      if (error instanceof ProtocolError)
+        this.#fail('protocol', () => `the worker broke the protocol: ${error.message}`)
+      else if (!this.#ending) await this.#onChannelEnd()
+    }
+  }
+
+  async #onChannelEnd(): Promise<void> {
+    const inTime = await Promise.race([this.#process.exited, delay(GOODBYE_MS, null, { ref: false })])
+    if (inTime) this.#fail('died', (exit) => describeExit(exit, this.#reader.unfinished()))
+    else this.#fail('protocol', () => 'the worker closed its channel but went on running')
+  }
+
+  async #dispatch({ header, payload }: Frame): Promise<void> {
+    const message = parseWorkerMessage(header)
+    if (message.type === 'log' || message.type === 'progress') {
+      this.#process.tail.add(new TextEncoder().encode(`${message.text}\n`))
+    } else if (message.type === 'tensor') await this.#onTensor(message.params, payload)
+    else if (message.type !== 'ignored') this.#onAnswer(message)
+  }
+
+  async #onTensor(params: UncheckedTensorParams, bytes: Uint8Array): Promise<void> {
+    const pending = this.#pending
+    if (!pending?.onTensor || params.request !== pending.id) {
+      throw new ProtocolError(`tensor "${params.name}" for request ${params.request}, which awaits none`)
+    }
+    pending.clock.pause()
+    try {
+      await pending.onTensor(params, bytes)
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error
+      this.#abandon(error)
+    }
+    if (this.#pending === pending) pending.clock.resume()
+  }
+
+  #onAnswer(message: Extract<WorkerMessage, { readonly type: 'result' | 'error' }>): void {
+    const pending = this.#pending
+    if (!pending || (message.id !== null && message.id !== pending.id)) {
+      throw new ProtocolError(`an answer to request ${message.id}, which was not asked`)
+    }
+    if (message.type === 'result') pending.resolve(message.result)
+    else pending.reject(new RefusedRequest(message.error.message, message.error.data))
+    this.#pending = null
+  }
+
+  /** Our own side failed in the middle of a request, so the worker's state is worth nothing. */
+  #abandon(error: unknown): void {
+    this.#pending?.reject(error)
+    this.#pending = null
+    this.#fail('aborted', () => 'the host could not go on')
+  }
+
+  #fail(kind: FailureKind, describe: (exit: Exit) => string): void {
+    if (this.#ending && !this.#pending) return
+    this.#ending = true
+    this.#stopWatching()
+    this.#process.kill()
+    const pending = this.#pending
+    this.#pending = null
+    void this.#process.exited.then((exit) => {
+      const unstarted = exit.problem !== null
+      const message = unstarted ? `cannot start ${this.#process.argv[0]}: ${exit.problem.message}` : describe(exit)
+      pending?.reject(new WorkerFailure(unstarted ? 'start' : kind, message, this.#detailOf(exit)))
+    })
+  }
+
+  #detailOf(exit: Exit): FailureDetail {
+    const { argv, tail } = this.#process
+    return {
+      ...(argv[0] !== undefined && { tool: argv[0] }),
+      argv,
+      ...(exit.exitCode !== null && { exitCode: exit.exitCode }),
+      ...(exit.signal !== null && { signal: exit.signal }),
+      stderr: tail.text(),
+    }
+  }
+}
+
+const EMPTY = new Uint8Array(0)
+
+function describeExit(exit: Exit, unfinished: string | null = null): string {
+  const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
+  return `the worker ${how}${unfinished ? `, ${unfinished}` : ' before it answered'}`
+}
+
+function overMemory(residentBytes: number, limits: Limits): string {
+  const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
+  return `the worker holds ${mib(residentBytes)} of memory; its limit is ${mib(limits.memoryBytes ?? 0)}`
+}
+
+function wireModel(model: ModelRef): WireModel {
+  if ('path' in model) return model
+  return { format: model.format, folder: model.folder, byteLength: model.bytes.length }
+}
+
+async function* sendModel(request: number, model: ModelRef): Outgoing {
+  if ('path' in model) return
+  let offset = 0
+  do {
+    const payload = model.bytes.subarray(offset, offset + CHUNK_BYTES)
+    const last = offset + payload.length === model.bytes.length
+    yield { message: { jsonrpc: '2.0', method: 'bytes', params: { request, offset, last } }, payload }
+    offset += payload.length
+  } while (offset < model.bytes.length)
+}
+
+async function* sendInputs(request: number, inputs: Trace): Outgoing {
+  for (const name of inputs.values.flatMap(tensorNames)) {
+    const source = inputs.tensors.get(name)
+    if (!source) throw new Error(`the inputs name a tensor "${name}" that they do not have`)
+    yield* sendTensor(request, source)
+  }
+}
+
+async function* sendTensor(request: number, source: TensorSource): Outgoing {
+  const { name, dtype, shape, byteLength } = source
+  let sent = 0
+  const notify = (offset: number, payload: Uint8Array) => {
+    const last = offset + payload.length === byteLength
+    const params = { request, name, dtype, shape, offset, last }
+    return { message: { jsonrpc: '2.0', method: 'tensor', params } as const, payload }
+  }
+  for await (const bytes of source.chunks()) {
+    if (bytes.length === 0) continue
+    for (const part of splitTensor(source, bytes)) yield notify(sent + part.offset, part.bytes)
+    sent += bytes.length
+  }
+  if (byteLength === 0) yield notify(0, EMPTY)
+  if (sent !== byteLength) throw new Error(`input "${name}" has ${sent} bytes, expected ${byteLength}`)
+}

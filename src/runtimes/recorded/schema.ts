@@ -1,0 +1,3 @@
+import type { RuntimeSchema } from '../contract.ts'
+
+export const RECORDED_SCHEMA: RuntimeSchema = { defaultDevice: '', openDevice: true, options: {} }

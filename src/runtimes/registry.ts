@@ -1,0 +1,56 @@
+import { UsageError } from '../domain/errors.ts'
+import { nearest, parseTarget, type Target, type TargetSchemas, unknown } from '../domain/target.ts'
+import { COMMAND_SCHEMA } from './command/schema.ts'
+import type { RuntimeKind, RuntimeSchema } from './contract.ts'
+import { ORT_SCHEMA } from './ort/schema.ts'
+import { ORT_WEB_SCHEMA } from './ort-web/schema.ts'
+import { RECORDED_SCHEMA } from './recorded/schema.ts'
+
+const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
+  ort: ORT_SCHEMA,
+  'ort-web': ORT_WEB_SCHEMA,
+  command: COMMAND_SCHEMA,
+  recorded: RECORDED_SCHEMA,
+}
+
+const KINDS: Readonly<Record<string, () => Promise<RuntimeKind>>> = {
+  ort: async () => (await import('./ort/kind.ts')).ORT,
+  'ort-web': async () => (await import('./ort-web/kind.ts')).ORT_WEB,
+  command: async () => (await import('./command/kind.ts')).COMMAND,
+  recorded: async () => (await import('./recorded/kind.ts')).RECORDED,
+}
+
+/** What every runtime says about its spec strings. */
+export const TARGET_SCHEMAS: TargetSchemas = SCHEMAS
+
+/** Reads a target's spec string and checks the values of its options. */
+export function readTarget(spec: string): Target {
+  const target = parseTarget(spec, SCHEMAS)
+  const schema = schemaOf(target.runtime)
+  for (const [option, value] of Object.entries(target.options)) checkValue(spec, schema, option, value)
+  return target
+}
+
+export function schemaOf(runtime: string): RuntimeSchema {
+  const schema = SCHEMAS[runtime]
+  if (!schema) throw unknown('target', `runtime "${runtime}"`, runtime, Object.keys(SCHEMAS))
+  return schema
+}
+
+export async function runtimeKind(name: string): Promise<RuntimeKind> {
+  const load = KINDS[name]
+  if (!load) throw unknown('target', `runtime "${name}"`, name, Object.keys(KINDS))
+  return load()
+}
+
+function checkValue(spec: string, schema: RuntimeSchema, option: string, value: string): void {
+  const choices = schema.choices?.[option]
+  if (choices && !choices.includes(value)) {
+    const near = nearest(value, choices)
+    const hint = near ? `did you mean "${near}"?` : `it takes ${choices.join(', ')}`
+    throw new UsageError('target', `unknown value "${value}" of ${option} in target "${spec}"; ${hint}`)
+  }
+  if (schema.counts?.includes(option) && !/^[1-9]\d{0,3}$/.test(value)) {
+    throw new UsageError('target', `${option}=${value} in target "${spec}"; expected a whole number from 1 up`)
+  }
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import type { WorkerLaunch } from './contract.ts'
+import { Tail } from './tail.ts'
+
+export interface Exit {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  /** The program could not be started at all. */
+  readonly problem: Error | null
+}
+
+/** A worker as the system sees it: a process group, its channel and what it printed. */
+export interface WorkerProcess {
+  readonly pid: number | null
+  readonly argv: readonly string[]
+  readonly input: Writable
+  readonly channel: Readable
+  readonly tail: Tail
+  /** Resolves when it has ended and everything that it printed was read. */
+  readonly exited: Promise<Exit>
+  kill(): void
+}
+
+/** Children that hold the pipes open must not keep us waiting for ever. */
+const LAST_WORDS_MS = 500
+
+const living = new Set<number>()
+let hooked = false
+
+export function startProcess(launch: WorkerLaunch): WorkerProcess {
+  const [program = '', ...args] = launch.argv
+  const child = spawn(program, args, {
+    detached: true,
+    stdio: launch.channel === 'fd3' ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...launch.env },
+    ...(launch.cwd !== undefined && { cwd: launch.cwd }),
+  })
+  const tail = new Tail()
+  const channel = child.stdio[launch.channel === 'fd3' ? 3 : 1] as Readable
+  tail.drain(child.stderr as Readable)
+  if (launch.channel === 'fd3') tail.drain(child.stdout as Readable)
+  const input = child.stdin as Writable
+  // A worker that is gone is noticed by its exit; a broken pipe says nothing more.
+  input.on('error', () => {})
+  const pid = child.pid ?? null
+  if (pid !== null) killWithHost(pid)
+  return { pid, argv: launch.argv, input, channel, tail, exited: exitOf(child), kill: () => killGroup(pid) }
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.on('error', (problem) => resolve({ exitCode: null, signal: null, problem }))
+    child.on('exit', (exitCode, signal) => {
+      const settle = () => resolve({ exitCode, signal, problem: null })
+      child.on('close', settle)
+      setTimeout(() => {
+        for (const stream of child.stdio) stream?.destroy()
+        settle()
+      }, LAST_WORDS_MS).unref()
+      killGroup(child.pid ?? null)
+      living.delete(child.pid ?? 0)
+    })
+  })
+}
+
+function killGroup(pid: number | null): void {
+  if (pid === null) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    // ESRCH: nobody is left; EPERM on macOS: only zombies are left.
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error
+  }
+}
+
+/** Detached groups do not hear the terminal's Ctrl-C, so the host takes them along. */
+function killWithHost(pid: number): void {
+  living.add(pid)
+  if (hooked) return
+  hooked = true
+  process.on('exit', () => {
+    for (const group of living) killGroup(group)
+  })
+}

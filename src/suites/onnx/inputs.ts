@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import { StageError } from '../../domain/errors.ts'
+import { formatShape, type Trace } from '../../domain/tensor.ts'
+import { digestOf } from '../../files/digest.ts'
+import { globToRegExp } from '../../files/glob.ts'
+import { openTrace } from '../../files/safetensors.ts'
+import { createTraceWriter } from '../../files/trace-writer.ts'
+import type { InputPolicy } from '../../models/input-policy.ts'
+import { generateInputs, type MadeInputs } from '../../models/inputs.ts'
+import { findInputUses } from '../../onnx/input-uses.ts'
+import type { Lab } from '../../runs/contract.ts'
+import type { FullModelCase } from './full-model.ts'
+import type { LoadedModel } from './load.ts'
+import { readDataSet } from './recorded.ts'
+import type { OnnxSuiteOptions } from './suite.ts'
+
+/** How inputs of models whose name matches are filled; later rules win. */
+export interface InputRules {
+  readonly match: string
+  readonly policies: Readonly<Record<string, InputPolicy>>
+}
+
+export interface PreparedInputs {
+  readonly trace: Trace
+  /** Content of all inputs. */
+  readonly digest: string
+  /** null: read from the user's own files. */
+  readonly path: string | null
+  /** Some input was made up, so constant outputs prove nothing. */
+  readonly generated: boolean
+  /** What was chosen, for the record. */
+  readonly measurements: Readonly<Record<string, string | number>>
+}
+
+const INPUTS_FILE = 'inputs.safetensors'
+
+/** The data set's inputs, or inputs that are made: seeded, and fitting their use in the graph. */
+export async function prepareInputs(
+  c: FullModelCase,
+  model: LoadedModel,
+  lab: Lab,
+  options: OnnxSuiteOptions,
+): Promise<PreparedInputs> {
+  let prepared: PreparedInputs | undefined
+  await lab.step({ title: 'prepare inputs', stage: 'inputs', key: null }, async (folder) => {
+    prepared = c.dataSet === null ? await makeInputs(c, model, options, folder) : await readInputs(c.dataSet, model)
+  })
+  return prepared!
+}
+
+async function readInputs(dataSet: string, { model }: LoadedModel): Promise<PreparedInputs> {
+  const trace = await readDataSet(dataSet, 'input', model.inputs, 'inputs', 'reference')
+  return { trace, digest: await traceDigest(trace), path: null, generated: false, measurements: {} }
+}
+
+async function makeInputs(
+  c: FullModelCase,
+  { model }: LoadedModel,
+  options: OnnxSuiteOptions,
+  folder: string,
+): Promise<PreparedInputs> {
+  const made = await generateInputs(model.inputs, findInputUses(model.proto), {
+    seed: options.seed,
+    dims: c.dims,
+    policies: policiesFor(c.model, options.inputs),
+    folder: options.cwd,
+  })
+  if (c.onlyModel) refuseUnused(made)
+  const path = join(folder, INPUTS_FILE)
+  const sha256 = await writeInputs(path, made)
+  return {
+    trace: await openTrace(path),
+    digest: sha256,
+    path,
+    generated: made.choices.some((choice) => !choice.given),
+    measurements: describeInputs(made),
+  }
+}
+
+function policiesFor(model: string, rules: readonly InputRules[]): Record<string, InputPolicy> {
+  return Object.assign({}, ...rules.filter((rule) => globToRegExp(rule.match).test(model)).map((rule) => rule.policies))
+}
+
+/** A mistyped name would silently test something else. With several models a name may belong to another one. */
+function refuseUnused(made: MadeInputs): void {
+  const names = made.choices.map((choice) => choice.name).join(', ')
+  for (const name of made.unusedPolicies) {
+    throw new StageError('inputs', `the model has no input "${name}"; its inputs are ${names}`)
+  }
+  for (const name of made.unusedDims) {
+    const dims = made.dims.map((dim) => dim.name).join(', ') || 'none'
+    throw new StageError('inputs', `the model has no open dimension "${name}"; its open dimensions are ${dims}`)
+  }
+}
+
+async function writeInputs(path: string, made: MadeInputs): Promise<string> {
+  const writer = createTraceWriter(path, made.tensors.size)
+  try {
+    for (const [name, tensor] of made.tensors) await writer.sink({ name, ...tensor, offset: 0, last: true })
+    return (await writer.finish(made.values)).sha256
+  } finally {
+    await writer.abort()
+  }
+}
+
+function describeInputs({ choices, dims }: MadeInputs): Record<string, string> {
+  const inputs = choices.map(({ name, dtype, shape, how }) => [
+    `input.${name}`,
+    `${dtype} ${formatShape(shape)}, ${how}`,
+  ])
+  const sizes = dims.map(({ name, size, because }) => [`dim.${name}`, `${size} (${because})`])
+  return Object.fromEntries([...inputs, ...sizes])
+}
+
+async function traceDigest({ values, tensors }: Trace): Promise<string> {
+  const parts: unknown[] = [values]
+  for (const { name, dtype, shape, chunks } of tensors.values()) {
+    const digests: string[] = []
+    for await (const chunk of chunks()) digests.push(digestOf(chunk))
+    parts.push({ name, dtype, shape, digests })
+  }
+  return digestOf(parts)
+}

@@ -1,0 +1,129 @@
+import type { ComputeDType, Rule, Tolerance } from '../../compare/contract.ts'
+import { overrideTolerance, type ToleranceOverride, tableRule } from '../../compare/tolerances.ts'
+import { type DType, dtypeKind } from '../../domain/dtype.ts'
+import { UsageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { TensorSpec } from '../../domain/tensor.ts'
+import { globToRegExp } from '../../files/glob.ts'
+import { computeDType } from '../../onnx/graph-facts.ts'
+import type { OnnxModel } from '../../onnx/model.ts'
+import { outputOrigin } from '../../onnx/output-origin.ts'
+
+/** Limits that a user gives for some outputs; each condition that is present must hold. */
+export interface ToleranceRule extends ToleranceOverride {
+  /** Glob over case ids. */
+  readonly match?: string
+  /** Op type of the node that makes the output. */
+  readonly op?: string
+  /** Glob over output names. */
+  readonly output?: string
+  readonly dtype?: DType
+  /** Where it was written, for the report. */
+  readonly source: string
+}
+
+export interface RulesRequest {
+  readonly id: string
+  readonly model: OnnxModel
+  /** The model that the target runs, where it is another one. */
+  readonly tested: OnnxModel
+  readonly target: Target
+  readonly overrides: readonly ToleranceRule[]
+}
+
+export type RuleOf = (tensor: string, spec: TensorSpec) => Rule
+
+/** Coarser last. */
+const PRECISIONS: readonly ComputeDType[] = [
+  'float64',
+  'float32',
+  'float16',
+  'bfloat16',
+  'int8',
+  'float8e4m3fn',
+  'float8e4m3fnuz',
+  'float8e5m2',
+  'float8e5m2fnuz',
+]
+
+const ALIASES: Readonly<Record<string, string>> = {
+  fp64: 'float64',
+  fp32: 'float32',
+  fp16: 'float16',
+  bf16: 'bfloat16',
+  fp8: 'float8e4m3fn',
+}
+
+/** How many outputs of a quantising op may be one step off: a rounding at the border between two steps. */
+const QUANTISED = { steps: 1, allowedMismatch: 0.01, source: 'quantised integers (table)' }
+
+/** The precision that the target declares with `dtype=`; null where it declares none. */
+export function declaredPrecision(target: Target): ComputeDType | null {
+  const declared = target.options.dtype
+  if (declared === undefined) return null
+  const known = PRECISIONS.find((dtype) => dtype === (ALIASES[declared] ?? declared))
+  if (known) return known
+  throw new UsageError(
+    'dtype',
+    `target "${target.name}": dtype is one of ${PRECISIONS.join(', ')}, found "${declared}"`,
+  )
+}
+
+/** The precision that sets an output's tolerance: declared by the target, or found in the graph that it runs. */
+export function precisionOf(
+  { tested, target }: Pick<RulesRequest, 'tested' | 'target'>,
+  output?: string,
+): ComputeDType {
+  return declaredPrecision(target) ?? computeDType(tested, output)
+}
+
+/** Which rule judges which output. */
+export function rulesFor(request: RulesRequest): RuleOf {
+  return (tensor, spec) => {
+    const output = tensor.replace(/#\d+$/, '')
+    const kind = dtypeKind(spec.dtype)
+    if (kind === 'float' || kind === 'complex') return { kind: 'float', ...limits(request, output, spec.dtype) }
+    const { kind: origin, ...selection } = outputOrigin(request.model, output)
+    if (origin === 'index' && 'tensor' in selection)
+      return { kind: 'index', selection, ...selectionLimits(request, output, selection.tensor) }
+    if (origin === 'quantised') return { kind: 'quantised', ...QUANTISED }
+    return { kind: 'exact', source: 'exact', flags: [] }
+  }
+}
+
+/** Both sides were given the same graph inputs, so indices into them differ only where values are equal. */
+function selectionLimits(
+  request: RulesRequest,
+  output: string,
+  indexed: string,
+): { tolerance: Tolerance; source: string } {
+  const isInput = request.model.inputs.some((input) => input.name === indexed)
+  if (!isInput || declaredPrecision(request.target) !== null) return limits(request, output, 'float32')
+  const exactly = { rtol: 0, scale: 0, relL2: null, atol: 0, floor: 0, allowedMismatch: 0, storageUlps: 0 }
+  return { tolerance: exactly, source: `indices into the input "${indexed}"` }
+}
+
+function limits(request: RulesRequest, output: string, dtype: DType): { tolerance: Tolerance; source: string } {
+  const precision = coarser(precisionOf(request, output), dtype)
+  const { tolerance, source } = tableRule(precision, 'model')
+  const override = request.overrides.findLast((candidate) => applies(candidate, request, output, dtype))
+  if (!override) return { tolerance, source }
+  return { tolerance: overrideTolerance(tolerance, override), source: override.source }
+}
+
+/** An output stored in fewer bits than the graph computes in cannot be held to more than those bits. */
+function coarser(precision: ComputeDType, dtype: DType): ComputeDType {
+  const stored = PRECISIONS.find((known) => known === dtype)
+  return stored && PRECISIONS.indexOf(stored) > PRECISIONS.indexOf(precision) ? stored : precision
+}
+
+function applies(rule: ToleranceRule, request: RulesRequest, output: string, dtype: DType): boolean {
+  if (rule.match !== undefined && !globToRegExp(rule.match).test(request.id)) return false
+  if (rule.output !== undefined && !globToRegExp(rule.output).test(output)) return false
+  if (rule.dtype !== undefined && rule.dtype !== dtype) return false
+  return rule.op === undefined || rule.op === producerOp(request.model, output)
+}
+
+function producerOp({ graph }: OnnxModel, output: string): string | undefined {
+  return graph.node.find((node) => node.output.includes(output))?.opType
+}

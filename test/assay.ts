@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Result } from '../src/domain/result.ts'
+import type { RunHeader, Summary } from '../src/domain/run.ts'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+export const main = join(root, 'dist/cli/main.js')
+export const fixtures = join(root, 'test/fixtures')
+
+export interface Ran {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface JsonReport {
+  readonly schema: string
+  readonly run: RunHeader
+  readonly results: readonly Result[]
+  readonly summary: Summary
+}
+
+/** A new project folder in which the repository's own runtimes are found as a user's would be. */
+export function project(files: Record<string, string | Uint8Array> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assay e2e '))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), content)
+  }
+  return folder
+}
+
+export function copyFixture(name: string, to: string): void {
+  cpSync(join(fixtures, name), to, { recursive: true })
+}
+
+/** Runs the built command line as a user does. */
+export function assay(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ran> {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd,
+    env: { ...process.env, CI: '', GITHUB_ACTIONS: '', NO_COLOR: '1', FORCE_COLOR: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+}
+
+/** Runs with `--json` and reads what it printed. */
+export async function assayJson(args: readonly string[], cwd: string): Promise<JsonReport & { code: number | null; stderr: string }> {
+  const ran = await assay([...args, '--json'], cwd)
+  try {
+    return { ...(JSON.parse(ran.stdout) as JsonReport), code: ran.code, stderr: ran.stderr }
+  } catch (error) {
+    throw new Error(`not JSON (exit ${ran.code}): ${ran.stdout.slice(0, 500)}\n${ran.stderr}`, { cause: error })
+  }
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Target } from '../../src/domain/target.ts'
+import type { Tensor, TensorChunk, Trace } from '../../src/domain/tensor.ts'
+import { memoryTrace } from '../../src/files/memory-trace.ts'
+import { DEFAULT_LIMITS, type Limits, type ModelRef } from '../../src/runtimes/contract.ts'
+import { createPool, type Pool } from '../../src/runtimes/pool.ts'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export function testPool(limits: Partial<Limits> = {}, size = 1): Pool {
+  const runtimesFolder = join(ROOT, '.assay/runtimes')
+  const context = { projectFolder: ROOT, runtimesFolder, notice: () => {} }
+  return createPool({ size, context, limits: { ...DEFAULT_LIMITS, ...limits } })
+}
+
+export async function saveModel(bytes: Uint8Array): Promise<ModelRef & { path: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'assay-conformance-'))
+  const path = join(folder, 'model.onnx')
+  await writeFile(path, bytes)
+  return { format: 'onnx', path }
+}
+
+export function traceOf(tensors: Readonly<Record<string, Tensor>>): Trace {
+  return memoryTrace(new Map(Object.entries(tensors)))
+}
+
+export function floats(values: readonly number[], shape: readonly number[] = [values.length]): Tensor {
+  return { dtype: 'float32', shape, bytes: new Uint8Array(Float32Array.from(values).buffer) }
+}
+
+export function numbersOf(tensor: Tensor | undefined): number[] {
+  return tensor ? Array.from(new Float32Array(tensor.bytes.slice().buffer)) : []
+}
+
+/** Runs a model and puts the chunks of its outputs together again. */
+export async function captureTensors(pool: Pool, target: Target, model: ModelRef, inputs: Trace) {
+  let chunks: TensorChunk[] = []
+  const makeSink = async () => {
+    chunks = []
+    return async (chunk: TensorChunk) => {
+      chunks.push({ ...chunk, bytes: chunk.bytes.slice() })
+    }
+  }
+  const captured = await pool.capture({ target, side: 'target', model, inputs, makeSink })
+  return { ...captured, chunks, tensors: joinChunks(chunks) }
+}
+
+function joinChunks(chunks: readonly TensorChunk[]): Map<string, Tensor> {
+  const tensors = new Map<string, Tensor>()
+  for (const { name, dtype, shape, bytes } of chunks) {
+    const before = tensors.get(name)?.bytes ?? new Uint8Array(0)
+    const joined = new Uint8Array(before.length + bytes.length)
+    joined.set(before)
+    joined.set(bytes, before.length)
+    tensors.set(name, { dtype, shape, bytes: joined })
+  }
+  return tensors
+}

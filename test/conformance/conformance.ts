@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import { DTYPES, type DType } from '../../src/domain/dtype.ts'
+import { StageError } from '../../src/domain/errors.ts'
+import { byteLengthOf, elementCount, type Tensor, type Trace } from '../../src/domain/tensor.ts'
+import { readTarget } from '../../src/runtimes/registry.ts'
+import { encodeStrings } from '../../src/tensors/strings.ts'
+import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
+import { identity, longWork, smallNetwork, unknownOperator } from './models.ts'
+
+export type Check = 'dtypes' | 'bytes' | 'shapes' | 'crash' | 'timeout' | 'sessions' | 'chunks'
+
+/** What every runtime with a worker process must do; a skip says why one cannot. Open, run, wrong input, crash and timeout are never skipped. */
+export function describeConformance(
+  spec: string,
+  skips: Partial<Record<Exclude<Check, 'crash' | 'timeout'>, string>> = {},
+) {
+  const target = readTarget(spec)
+  const check = (name: Exclude<Check, 'crash' | 'timeout'>) => test.skipIf(skips[name] !== undefined)
+  describe(`${spec} conforms`, () => {
+    const pool = testPool()
+    afterAll(() => pool.close())
+
+    test('it says what it is and what it can do', async () => {
+      const probe = await pool.probe(target)
+      expect(probe).toMatchObject({ available: true, accepts: ['onnx'], version: expect.stringMatching(/./) })
+      if (probe.available) expect(probe.capabilities.dtypes).toContain('float32')
+    })
+
+    test('it opens a model, declares its outputs and gives the right numbers', async () => {
+      const inputs = traceOf({ x: floats([1, 2, -3, 0.5], [2, 2]) })
+      const captured = await captureTensors(pool, target, await saveModel(smallNetwork()), inputs)
+      expect(captured.outputs.map(({ name, kind, dtype }) => [name, kind, dtype])).toEqual([
+        ['y', 'tensor', 'float32'],
+        ['z', 'tensor', 'float32'],
+      ])
+      expect(captured.values).toEqual([
+        { name: 'y', kind: 'tensor', length: 1 },
+        { name: 'z', kind: 'tensor', length: 1 },
+      ])
+      expect(captured.tensors.get('y')).toMatchObject({ dtype: 'float32', shape: [2, 3] })
+      expect(numbersOf(captured.tensors.get('y'))).toEqual([9.5, 0, 15.25, 0, 0, 0])
+      expect(numbersOf(captured.tensors.get('z'))).toEqual([2, 4, -6, 1])
+      expect(captured.retried).toBe(false)
+      expect(Object.keys(captured.detail)).not.toEqual([])
+    })
+
+    check('bytes')('it opens an edited model from bytes', async () => {
+      const model = await saveModel(smallNetwork())
+      const folder = model.path.slice(0, model.path.lastIndexOf('/'))
+      const edited = { format: 'onnx', bytes: smallNetwork(), folder } as const
+      const captured = await captureTensors(pool, target, edited, traceOf({ x: floats([1, 2], [1, 2]) }))
+      expect(numbersOf(captured.tensors.get('y'))).toEqual([9.5, 0, 15.25])
+    })
+
+    check('dtypes')('every dtype that it lists comes back bit for bit', async () => {
+      const probe = await pool.probe(target)
+      const dtypes = probe.available ? probe.capabilities.dtypes : []
+      for (const dtype of dtypes) {
+        const x = sample(dtype)
+        const captured = await captureTensors(pool, target, await saveModel(identity(dtype)), traceOf({ x }))
+        expect(captured.tensors.get('y'), dtype).toEqual(x)
+      }
+      expect(dtypes.length).toBeGreaterThan(0)
+    })
+
+    check('shapes')('empty tensors and scalars keep their shape', async () => {
+      const empty: Tensor = { dtype: 'float32', shape: [0], bytes: new Uint8Array(0) }
+      const first = await captureTensors(pool, target, await saveModel(identity('float32')), traceOf({ x: empty }))
+      expect(first.tensors.get('y')).toEqual(empty)
+      const scalar = floats([2.5], [])
+      const second = await captureTensors(
+        pool,
+        target,
+        await saveModel(identity('float32', [])),
+        traceOf({ x: scalar }),
+      )
+      expect(second.tensors.get('y')).toEqual(scalar)
+    })
+
+    const wrongInputs: [string, Trace][] = [
+      ['name', traceOf({ nonsense: floats([1, 2], [1, 2]) })],
+      ['shape', traceOf({ x: floats([1, 2, 3], [1, 3]) })],
+      ['rank', traceOf({ x: floats([1, 2]) })],
+      ['dtype', traceOf({ x: { dtype: 'int32', shape: [1, 2], bytes: new Uint8Array(8) } })],
+      ['number (none)', traceOf({})],
+    ]
+    test.each(wrongInputs)(
+      'an input of the wrong %s is an error at stage run, and the worker goes on',
+      async (_, inputs) => {
+        const model = await saveModel(smallNetwork())
+        const error = await failureOf(captureTensors(pool, target, model, inputs))
+        expect(error).toMatchObject({ stage: 'run', side: 'target', message: expect.stringContaining(target.name) })
+        const after = await captureTensors(pool, target, model, traceOf({ x: floats([1, 2], [1, 2]) }))
+        expect(numbersOf(after.tensors.get('y'))).toEqual([9.5, 0, 15.25])
+      },
+    )
+
+    test.each([
+      ['that is no protobuf', Buffer.from('this is not a model')],
+      ['with an unknown operator', unknownOperator()],
+    ])('a model %s is an error at stage compile', async (_, bytes) => {
+      const model = await saveModel(new Uint8Array(bytes))
+      const error = await failureOf(captureTensors(pool, target, model, traceOf({ x: floats([1]) })))
+      expect(error).toMatchObject({ stage: 'compile', side: 'target' })
+      expect(error.detail.signal).toBeUndefined()
+    })
+
+    test('a worker killed in the middle of a run, twice, is an error with its signal', async () => {
+      const inputs = traceOf({ x: floats([1, 2]) })
+      const source = inputs.tensors.get('x')!
+      let kills = 0
+      async function* chunks() {
+        yield new Uint8Array(4)
+        kills += killWorkers()
+        await delay(200)
+        yield new Uint8Array(4)
+      }
+      const deadly = { ...inputs, tensors: new Map([['x', { ...source, chunks }]]) }
+      const error = await failureOf(captureTensors(pool, target, await saveModel(identity('float32')), deadly))
+      expect(error).toMatchObject({ stage: 'run', side: 'target', detail: { signal: 'SIGKILL' } })
+      expect(kills).toBe(2)
+    })
+
+    test('a run over its time limit is an error, and the next one works', async () => {
+      const hasty = testPool({ runMs: 150 })
+      try {
+        const size = 1024
+        const x = floats(new Array(size * size).fill(1e-3), [size, size])
+        const model = await saveModel(longWork(size, 400))
+        const error = await failureOf(captureTensors(hasty, target, model, traceOf({ x })))
+        expect(error).toMatchObject({ stage: 'run', message: expect.stringContaining('within 150 ms') })
+        const after = await captureTensors(
+          hasty,
+          target,
+          await saveModel(identity('float32')),
+          traceOf({ x: floats([1]) }),
+        )
+        expect(numbersOf(after.tensors.get('y'))).toEqual([1])
+      } finally {
+        await hasty.close()
+      }
+    })
+
+    check('sessions')('one worker serves many sessions', async () => {
+      await captureTensors(pool, target, await saveModel(identity('float32')), traceOf({ x: floats([0]) }))
+      const before = workerPids()
+      for (let i = 0; i < 30; i++) {
+        const captured = await captureTensors(
+          pool,
+          target,
+          await saveModel(identity('float32')),
+          traceOf({ x: floats([i]) }),
+        )
+        expect(numbersOf(captured.tensors.get('y'))).toEqual([i])
+      }
+      expect(workerPids()).toEqual(before)
+    })
+
+    check('chunks')('a large tensor comes in chunks', async () => {
+      const count = 5 * 2 ** 20
+      const x: Tensor = {
+        dtype: 'float32',
+        shape: [count],
+        bytes: new Uint8Array(count * 4).map((_, i) => (i * 7) & 0x3f),
+      }
+      const captured = await captureTensors(pool, target, await saveModel(identity('float32')), traceOf({ x }))
+      expect(captured.chunks.length).toBeGreaterThan(2)
+      expect(Buffer.compare(captured.tensors.get('y')!.bytes, x.bytes)).toBe(0)
+    })
+
+    test('its workers end when the pool is closed', async () => {
+      await pool.close()
+      expect(workerPids()).toEqual([])
+    })
+  })
+}
+
+/** Three elements with different bytes; NaN patterns are avoided because moving them may quiet them. */
+function sample(dtype: DType): Tensor {
+  if (dtype === 'string') return { dtype, shape: [3], bytes: encodeStrings(['', 'Ωmega', 'a b']) }
+  const shape = [3]
+  const bytes = new Uint8Array(byteLengthOf(dtype, shape)!).map((_, i) => (i * 37 + 17) & 0x3f)
+  if (dtype === 'bool') bytes.set([1, 0, 1])
+  if (DTYPES[dtype].bits < 8) bytes[bytes.length - 1]! &= (1 << ((elementCount(shape) * DTYPES[dtype].bits) % 8)) - 1
+  return { dtype, shape, bytes }
+}
+
+export async function failureOf(promise: Promise<unknown>): Promise<StageError> {
+  const error = await promise.then(
+    () => new Error('nothing failed'),
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(StageError)
+  return error as StageError
+}
+
+/** Child processes of this test: the workers of its pools. */
+export function workerPids(): number[] {
+  const text = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
+  return text.trim().split(' ').filter(Boolean).map(Number).filter(isWorker)
+}
+
+/** vitest has its own children (esbuild). */
+function isWorker(pid: number): boolean {
+  const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  return /worker/.test(commandLine)
+}
+
+function killWorkers(): number {
+  const pids = workerPids()
+  for (const pid of pids) process.kill(pid, 'SIGKILL')
+  return pids.length
+}

@@ -1,0 +1,51 @@
+import type { DType } from '../../src/domain/dtype.ts'
+import { buildModel } from '../../src/onnx/builder.ts'
+import { floats } from './capture.ts'
+
+/** y = relu(x · w + b), z = x + x */
+export function smallNetwork(): Uint8Array {
+  return buildModel({
+    nodes: [
+      { op: 'MatMul', inputs: ['x', 'w'], outputs: ['xw'] },
+      { op: 'Add', inputs: ['xw', 'b'], outputs: ['xwb'] },
+      { op: 'Relu', inputs: ['xwb'], outputs: ['y'] },
+      { op: 'Add', inputs: ['x', 'x'], outputs: ['z'] },
+    ],
+    inputs: [{ name: 'x', dtype: 'float32', shape: ['batch', 2] }],
+    outputs: [
+      { name: 'y', dtype: 'float32', shape: ['batch', 3] },
+      { name: 'z', dtype: 'float32', shape: ['batch', 2] },
+    ],
+    initializers: { w: floats([1, 2, 3, 4, 5, 6], [2, 3]), b: floats([0.5, -100, 0.25]) },
+  })
+}
+
+export function identity(dtype: DType, shape: readonly (number | string)[] = ['n']): Uint8Array {
+  return buildModel({
+    nodes: [{ op: 'Identity', inputs: ['x'], outputs: ['y'] }],
+    inputs: [{ name: 'x', dtype, shape }],
+    outputs: [{ name: 'y', dtype, shape }],
+  })
+}
+
+/** Products of square matrices, one after another: seconds of work for any engine. */
+export function longWork(size: number, count: number): Uint8Array {
+  const nodes = Array.from({ length: count }, (_, i) => ({
+    op: 'MatMul',
+    inputs: [i === 0 ? 'x' : `t${i}`, 'x'],
+    outputs: [i === count - 1 ? 'y' : `t${i + 1}`],
+  }))
+  return buildModel({
+    nodes,
+    inputs: [{ name: 'x', dtype: 'float32', shape: [size, size] }],
+    outputs: [{ name: 'y', dtype: 'float32', shape: [size, size] }],
+  })
+}
+
+export function unknownOperator(): Uint8Array {
+  return buildModel({
+    nodes: [{ op: 'NoSuchOperator', inputs: ['x'], outputs: ['y'] }],
+    inputs: [{ name: 'x', dtype: 'float32', shape: [1] }],
+    outputs: [{ name: 'y', dtype: 'float32', shape: [1] }],
+  })
+}
