@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, extname, join, resolve } from 'node:path'
+import { basename, dirname, extname, join, relative, resolve } from 'node:path'
+import type { AssayConfig } from '../config.ts'
 import { UsageError } from '../domain/errors.ts'
-import type { AssayConfig } from './config-schema.ts'
+import { type InputSetting, inputPolicyOf } from '../models/input-policy.ts'
 
 const NAMES = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((extension) => `assay.config.${extension}`)
 
@@ -17,7 +18,22 @@ export async function loadConfig(given: string | undefined, cwd: string): Promis
   if (!existsSync(path)) throw new UsageError('config', `no configuration file "${given}"`)
   const raw = await readConfig(path)
   const { checkConfig } = await import('./config-schema.ts')
-  return { path, config: checkConfig(raw, basename(path)) }
+  return { path, config: fromItsFolder(checkConfig(raw, basename(path)), dirname(path), cwd) }
+}
+
+/** Paths of a configuration are relative to its own folder, those of the command line to the current one. */
+function fromItsFolder(config: AssayConfig, folder: string, cwd: string): AssayConfig {
+  const models = config.models?.map((path) => relative(cwd, resolve(folder, path)) || '.')
+  const inputs = Object.entries(config.inputs ?? {}).map(([match, settings]) => {
+    const located = Object.entries(settings).map(([name, setting]) => [name, locatedInput(setting, folder)])
+    return [match, Object.fromEntries(located)]
+  })
+  return { ...config, ...(models && { models }), inputs: Object.fromEntries(inputs) }
+}
+
+function locatedInput(setting: InputSetting, folder: string): InputSetting {
+  const policy = inputPolicyOf(setting)
+  return typeof policy === 'object' && 'file' in policy ? { file: resolve(folder, policy.file) } : policy
 }
 
 async function readConfig(path: string): Promise<unknown> {

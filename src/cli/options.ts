@@ -19,7 +19,7 @@ export interface OptionSpec {
 }
 
 export type OptionValue = string | number | boolean | readonly string[] | undefined
-export type Origin = 'command line' | 'environment' | 'config file' | 'default'
+type Origin = 'command line' | 'environment' | 'config file' | 'default'
 
 export interface Resolved {
   readonly values: Readonly<Record<string, OptionValue>>
@@ -29,7 +29,7 @@ export interface Resolved {
 export interface Sources {
   readonly commandLine: Readonly<Record<string, unknown>>
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly file: Readonly<Record<string, unknown>>
+  readonly file: object
 }
 
 /** Command line over `ASSAY_*` over config file over default. */
@@ -50,12 +50,13 @@ function rawValue(spec: OptionSpec, sources: Sources): [Origin, unknown] {
   if (!spec.commandLineOnly) {
     const text = sources.environment[environmentName(spec.key)]
     if (text !== undefined && text !== '') return ['environment', text]
-    if (sources.file[spec.key] !== undefined) return ['config file', sources.file[spec.key]]
+    const written = Object.entries(sources.file).find(([key, value]) => key === spec.key && value !== undefined)
+    if (written) return ['config file', written[1]]
   }
   return ['default', spec.default]
 }
 
-export function environmentName(key: string): string {
+function environmentName(key: string): string {
   return `ASSAY_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 
@@ -103,7 +104,7 @@ function parseNumber(spec: OptionSpec, text: string): number {
   return match && unit ? Number(match[1]) * unit : Number.NaN
 }
 
-export function flagOf(spec: OptionSpec): string {
+function flagOf(spec: OptionSpec): string {
   return /--[a-z-]+/.exec(spec.flags)?.[0] ?? spec.flags.split(/[ ,]/)[0]!
 }
 

@@ -1,7 +1,7 @@
+import type { AssayConfig, ConfigTarget } from '../config.ts'
 import { UsageError } from '../domain/errors.ts'
 import { formatTarget, type Target } from '../domain/target.ts'
 import { readTarget, TARGET_SCHEMAS } from '../runtimes/registry.ts'
-import type { AssayConfig, ConfigTarget } from './config-schema.ts'
 import type { TestValues } from './test-values.ts'
 
 const DEFAULT_REFERENCE = 'ort:cpu'
@@ -32,7 +32,7 @@ export function chosenTargets(values: TestValues, config: AssayConfig): ChosenTa
   }
 }
 
-function configTarget(name: string, given: ConfigTarget): Target {
+function configTarget(name: string, given: string | ConfigTarget): Target {
   if (typeof given === 'string') return { ...readTarget(given), name }
   const options = Object.fromEntries(Object.entries(given.options ?? {}).map(([key, value]) => [key, String(value)]))
   const bare = { runtime: given.runtime, version: given.version ?? null, device: given.device ?? '', options }

@@ -1,8 +1,8 @@
+import type { AssayConfig } from '../config.ts'
 import { inputPolicyOf, parseInputOption } from '../models/input-policy.ts'
 import type { InputRules } from '../suites/onnx/inputs.ts'
 import type { ToleranceRule } from '../suites/onnx/rules.ts'
 import { parseDims, type ShapeChoices } from '../suites/onnx/shapes.ts'
-import type { AssayConfig } from './config-schema.ts'
 import type { TestValues } from './test-values.ts'
 
 export interface OnnxChoices {

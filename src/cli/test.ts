@@ -8,6 +8,7 @@ import { type PlanRequest, planRun } from '../runs/plan.ts'
 import { parseShard } from '../runs/shard.ts'
 import type { LaunchContext } from '../runtimes/contract.ts'
 import { createPool, type Pool } from '../runtimes/pool.ts'
+import { DEFAULT_GLOB } from '../suites/onnx/discover.ts'
 import { onnxSuite } from '../suites/onnx/suite.ts'
 import { type LoadedConfig, loadConfig } from './config.ts'
 import { describeEnvironment } from './environment.ts'
@@ -53,7 +54,8 @@ export async function test(paths: string[], options: Record<string, unknown>): P
       signals,
     })
     for (const problem of outcome.problems) process.stderr.write(`assay: ${problem}\n`)
-    return outcome.exitCode
+    if (outcome.header.plan.cases.length === 0) process.stderr.write(`assay: ${whyNothing(invocation)}\n`)
+    return outcome.problems.length > 0 && outcome.exitCode === EXIT.ok ? EXIT.internal : outcome.exitCode
   } finally {
     signals.release()
     await pool.close()
@@ -80,9 +82,21 @@ async function invocationOf(paths: readonly string[], options: Record<string, un
 async function printIds(invocation: Invocation): Promise<number> {
   const pool = poolFor(invocation)
   const { header } = await planRun(await planRequest(invocation, pool))
+  if (header.cases.length === 0) process.stderr.write(`assay: ${whyNothing(invocation)}\n`)
   if (invocation.values.json) process.stdout.write(`${JSON.stringify(header.selected, null, 2)}\n`)
   else for (const id of header.selected) process.stdout.write(`${id}\n`)
   return header.selected.length > 0 || invocation.values.passWithNoTests ? EXIT.ok : EXIT.nothing
+}
+
+function whyNothing({ paths, values }: Invocation): string {
+  const { keyword, pattern } = values
+  const selection = [keyword !== undefined && `-k "${keyword}"`, pattern !== undefined && `-t "${pattern}"`].filter(
+    Boolean,
+  )
+  const where = paths.length > 0 ? paths.join(' ') : DEFAULT_GLOB
+  if (selection.length > 0) return `no case of ${where} matches ${selection.join(' and ')}; assay list prints all ids`
+  if (paths.length > 0) return `no .onnx file in ${where}`
+  return `no file matches ${where}; give an .onnx file, a folder or a quoted glob`
 }
 
 async function planRequest(invocation: Invocation, pool: Pool): Promise<PlanRequest> {
@@ -103,7 +117,9 @@ async function planRequest(invocation: Invocation, pool: Pool): Promise<PlanRequ
     select: { ...(keyword !== undefined && { keyword }), ...(pattern !== undefined && { pattern }) },
     shard: shard === undefined ? null : parseShard(shard),
     ...(durations !== undefined && { durations: await readDurations(resolve(cwd, durations)) }),
-    sameForAllShards: { seed: choices.seed, shapes: choices.shapes, tolerances: choices.tolerances },
+    sameForAllShards: JSON.parse(
+      JSON.stringify(choices, (_key, value) => (typeof value === 'function' ? String(value) : value)),
+    ),
   }
 }
 

@@ -112,7 +112,10 @@ describe('traces', () => {
     const empty = tensors(tensor('a', []))
     expect(await compareTraces(empty, empty, OPTIONS)).toMatchObject({ verdict: 'pass', coverage: { compared: 1 } })
     const generated = { ...OPTIONS, generated: true }
-    expect(await compareTraces(empty, empty, generated)).toMatchObject({ verdict: 'inconclusive', flags: ['degenerate'] })
+    expect(await compareTraces(empty, empty, generated)).toMatchObject({
+      verdict: 'inconclusive',
+      flags: ['degenerate'],
+    })
     const both = tensors(tensor('a', []), tensor('b', [1, 2]))
     expect(await compareTraces(both, both, generated)).toMatchObject({ verdict: 'pass' })
   })

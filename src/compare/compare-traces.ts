@@ -119,8 +119,7 @@ function summarise(parts: readonly Compared[]): TraceComparison {
 function doubtEmptiness(comparison: TraceComparison, generated: boolean): TraceComparison {
   const isEmpty = comparison.outputs.every((output) => (output.mismatches?.of ?? 0) === 0)
   if (!generated || comparison.verdict !== 'pass' || !isEmpty) return comparison
-  const reason =
-    'all outputs are empty, which proves nothing on generated inputs; give inputs that mean something'
+  const reason = 'all outputs are empty, which proves nothing on generated inputs; give inputs that mean something'
   return { ...comparison, verdict: 'inconclusive', reason, flags: [...comparison.flags, 'degenerate'] }
 }
 

@@ -1,7 +1,7 @@
 import type { Direction, Metric } from '../domain/result.ts'
 import type { PairStatistics } from './pair-statistics.ts'
 
-export interface Threshold {
+interface Threshold {
   readonly threshold: number
   readonly provenance: string
 }

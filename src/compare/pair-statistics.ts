@@ -1,6 +1,6 @@
 import type { DType } from '../domain/dtype.ts'
 import { exponentOf, powerOfTwo } from '../tensors/float-format.ts'
-import { relativeUlp, ulpDistance, ulpSize } from '../tensors/ulp.ts'
+import { maxUlpDistance, relativeUlp, ulpSize } from '../tensors/ulp.ts'
 import type { PairBlock } from './pair-blocks.ts'
 import { Quantiles } from './quantiles.ts'
 import { WorstPlaces } from './worst-places.ts'
@@ -65,6 +65,7 @@ export class PairStatistics {
   readonly #needsUlps: boolean
   /** Where the finite pairs of a block lie in it. */
   #positions = new Uint32Array(0)
+  #errors = new Float64Array(0)
   /** The first element of both sides. */
   #first: { readonly reference: Float64Array; readonly target: Float64Array } | null = null
 
@@ -79,9 +80,12 @@ export class PairStatistics {
     if (this.isConstant) this.#checkConstant(block)
     const finite = this.#sortOutNonFinite(block)
     this.#addSums(block, finite)
-    this.#addRelative(block, finite)
+    this.#addErrors(block, finite)
     this.#checkLimits(block, finite)
-    if (this.limits.ulpDType !== null) this.#measureUlps(block, finite, this.limits.ulpDType)
+    const { ulpDType } = this.limits
+    if (ulpDType !== null) {
+      this.maxUlp = Math.max(this.maxUlp, maxUlpDistance(ulpDType, block.reference, block.target, finite))
+    }
   }
 
   #checkConstant({ reference, target, count, elements }: PairBlock): void {
@@ -94,7 +98,10 @@ export class PairStatistics {
   /** Moves finite pairs to the front and returns how many there are. */
   #sortOutNonFinite(block: PairBlock): number {
     const { reference, target, difference, count } = block
-    if (this.#positions.length < count) this.#positions = new Uint32Array(count)
+    if (this.#positions.length < count) {
+      this.#positions = new Uint32Array(count)
+      this.#errors = new Float64Array(count)
+    }
     let finite = 0
     for (let i = 0; i < count; i++) {
       const r = reference[i]!
@@ -133,20 +140,20 @@ export class PairStatistics {
   #addSums(block: PairBlock, finite: number): void {
     const { reference, target, difference } = block
     const { unit, sums } = this
+    const errors = this.#errors
     let [abs, dd, rr, tt, dr] = [0, 0, 0, 0, 0]
     for (let i = 0; i < finite; i++) {
       const d = difference[i]! * unit
       const r = reference[i]! * unit
       const t = target[i]! * unit
-      const error = Math.abs(d)
-      abs += error
+      errors[i] = Math.abs(d)
+      abs += Math.abs(d)
       dd += d * d
       rr += r * r
       tt += t * t
       dr += d * r
-      this.absQuantiles.add(error)
-      if (difference[i] !== 0) this.different++
     }
+    this.absQuantiles.add(errors.subarray(0, finite))
     sums.finite += finite
     sums.abs += abs
     sums.difference += dd
@@ -156,25 +163,31 @@ export class PairStatistics {
   }
 
   /** Relative errors are those of places where the reference is not zero. */
-  #addRelative(block: PairBlock, finite: number): void {
-    const { reference, difference } = block
-    let sum = 0
+  #addErrors({ reference, difference }: PairBlock, finite: number): void {
+    const errors = this.#errors
+    let [maxAbs, maxRelative, sum, different, relatives] = [this.maxAbs, this.maxRelative, 0, 0, 0]
     for (let i = 0; i < finite; i++) {
       const error = Math.abs(difference[i]!)
-      if (error > this.maxAbs) this.maxAbs = error
+      if (error !== 0) different++
+      if (error > maxAbs) maxAbs = error
       if (reference[i] === 0) continue
       const relative = error / Math.abs(reference[i]!)
+      if (relative > maxRelative) maxRelative = relative
       sum += relative
-      if (relative > this.maxRelative) this.maxRelative = relative
-      this.relativeQuantiles.add(relative)
-      this.sums.relativeCount++
+      errors[relatives++] = relative
     }
+    this.relativeQuantiles.add(errors.subarray(0, relatives))
+    this.maxAbs = maxAbs
+    this.maxRelative = maxRelative
+    this.different += different
     this.sums.relative += sum
+    this.sums.relativeCount += relatives
   }
 
   #checkLimits(block: PairBlock, finite: number): void {
     const { reference, difference } = block
     const { rtol, constant } = this.limits
+    const { worst } = this
     for (let i = 0; i < finite; i++) {
       const error = Math.abs(difference[i]!)
       if (error === 0 && !this.#needsUlps) continue
@@ -187,8 +200,8 @@ export class PairStatistics {
         this.overLimit++
         this.neededConstant = Math.max(this.neededConstant, error - relativePart)
       }
-      if (error !== 0 && this.worst.wants(error, allowed)) {
-        this.worst.add(this.#elementOf(block, this.#positions[i]!), error, allowed)
+      if (error !== 0 && !(error <= worst.bar * allowed) && worst.wants(error, allowed)) {
+        worst.add(this.#elementOf(block, this.#positions[i]!), error, allowed)
       }
     }
   }
@@ -198,15 +211,6 @@ export class PairStatistics {
     const half = (size / 2) * this.unit
     this.sums.halfUlp += half * half
     return Math.max(allowed, this.limits.ulps * size)
-  }
-
-  #measureUlps(block: PairBlock, finite: number, dtype: DType): void {
-    const { reference, target, difference } = block
-    for (let i = 0; i < finite; i++) {
-      if (difference[i] === 0) continue
-      const distance = ulpDistance(dtype, reference[i]!, target[i]!)
-      if (distance > this.maxUlp) this.maxUlp = distance
-    }
   }
 }
 

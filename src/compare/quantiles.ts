@@ -1,5 +1,6 @@
 const EXACT_COUNT = 4096
 const BINS = 32768
+const INFINITY_BIN = 0x7f80
 
 const float = new Float32Array(1)
 const bits = new Uint32Array(float.buffer)
@@ -15,13 +16,12 @@ export class Quantiles {
   #least = Number.POSITIVE_INFINITY
   #most = 0
 
-  add(value: number): void {
-    if (value < this.#least) this.#least = value
-    if (value > this.#most) this.#most = value
-    if (this.#bins === null && this.#count === EXACT_COUNT) this.#spill()
-    if (this.#bins === null) this.#keep(value)
-    else this.#bins[binOf(value)]! += 1
-    this.#count++
+  add(values: Float64Array): void {
+    this.#least = Math.min(this.#least, leastOf(values))
+    this.#most = Math.max(this.#most, mostOf(values))
+    if (this.#bins === null && this.#count + values.length <= EXACT_COUNT) this.#keep(values)
+    else countInto(this.#spill(), values)
+    this.#count += values.length
   }
 
   /** The smallest number that a fraction q of all numbers does not exceed; null if there are none. */
@@ -32,28 +32,47 @@ export class Quantiles {
     return Math.min(Math.max(middleOf(binAtRank(this.#bins, rank)), this.#least), this.#most)
   }
 
-  #keep(value: number): void {
-    if (this.#count === this.#few.length) {
-      const grown = new Float64Array(this.#few.length * 4)
+  #keep(values: Float64Array): void {
+    if (this.#count + values.length > this.#few.length) {
+      const grown = new Float64Array(EXACT_COUNT)
       grown.set(this.#few)
       this.#few = grown
     }
-    this.#few[this.#count] = value
+    this.#few.set(values, this.#count)
   }
 
-  #spill(): void {
-    this.#bins = new Float64Array(BINS)
-    for (const value of this.#few.subarray(0, this.#count)) this.#bins[binOf(value)]! += 1
+  #spill(): Float64Array {
+    if (this.#bins === null) {
+      this.#bins = new Float64Array(BINS)
+      countInto(this.#bins, this.#few.subarray(0, this.#count))
+    }
+    return this.#bins
   }
 }
 
-function binOf(value: number): number {
-  float[0] = value
-  return bits[0]! >>> 16
+function leastOf(values: Float64Array): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 0; i < values.length; i++) if (values[i]! < least) least = values[i]!
+  return least
+}
+
+function mostOf(values: Float64Array): number {
+  let most = 0
+  for (let i = 0; i < values.length; i++) if (values[i]! > most) most = values[i]!
+  return most
+}
+
+function countInto(bins: Float64Array, values: Float64Array): void {
+  for (let i = 0; i < values.length; i++) {
+    float[0] = values[i]!
+    bins[bits[0]! >>> 16]! += 1
+  }
 }
 
 function middleOf(bin: number): number {
-  bits[0] = bin === 0 ? 0 : (bin << 16) | 0x8000
+  if (bin === 0) return 0
+  if (bin >= INFINITY_BIN) return Number.POSITIVE_INFINITY
+  bits[0] = (bin << 16) | 0x8000
   return float[0]!
 }
 

@@ -14,6 +14,9 @@ interface Place {
 export class WorstPlaces {
   readonly #places: Place[] = []
 
+  /** Places of up to this many times their limit would not be kept; cheaper to ask than `wants`. */
+  bar = 0
+
   /** True if a place of this error would be kept. */
   wants(error: number, allowed: number): boolean {
     if (this.#places.length < KEPT) return true
@@ -27,6 +30,9 @@ export class WorstPlaces {
     while (at > 0 && isWorse(severity, error, this.#places[at - 1]!.severity, this.#places[at - 1]!.error)) at--
     this.#places.splice(at, 0, { severity, error, allowed, element, texts: null })
     if (this.#places.length > KEPT) this.#places.pop()
+    const least = this.#places.length === KEPT ? this.#places[KEPT - 1]!.severity : 0
+    // Among infinite severities the error itself decides.
+    this.bar = Number.isFinite(least) ? least : 0
   }
 
   /** Gives the places that are new since the last call their texts, while the elements are still at hand. */
@@ -36,8 +42,8 @@ export class WorstPlaces {
 
   list(tensor: string, shape: readonly number[]): WorstPlace[] {
     return this.#places.map(({ element, error, allowed, texts }) => {
-      const [reference, target] = texts ?? ['?', '?']
-      return { tensor, index: indexOf(element, shape), reference, target, error, allowed }
+      if (texts === null) throw new Error(`place ${element} of "${tensor}" was not described: this is a bug in Assay`)
+      return { tensor, index: indexOf(element, shape), reference: texts[0], target: texts[1], error, allowed }
     })
   }
 }

@@ -47,6 +47,8 @@ export async function openAtomic(path: string): Promise<AtomicFile> {
       await handle.close()
       await rename(temporary, path)
     } catch (error) {
+      // Closing a second time is harmless, leaving it open after a failed sync is not.
+      await handle.close()
       await rm(temporary, { force: true })
       throw explainWriteError(error, path)
     }

@@ -7,7 +7,7 @@ export function globToRegExp(glob: string): RegExp {
   for (let i = 0; i < glob.length; i++) {
     const rest = glob.slice(i)
     const token = /^(\*\*\/|\*\*|\*|\?|\[[^\]]+\]|\{[^}]+\})/.exec(rest)?.[0]
-    source += token ? translate(token) : escape(glob[i]!)
+    source += token ? translate(token) : escaped(glob[i]!)
     i += (token?.length ?? 1) - 1
   }
   return new RegExp(`^${source}$`)
@@ -19,10 +19,10 @@ function translate(token: string): string {
   if (token === '*') return '[^/]*'
   if (token === '?') return '[^/]'
   if (token.startsWith('[')) return token.replace('[!', '[^').replaceAll('\\', '\\\\')
-  return `(?:${token.slice(1, -1).split(',').map(escape).join('|')})`
+  return `(?:${token.slice(1, -1).split(',').map(escaped).join('|')})`
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replace(/[.+^${}()|[\]\\*?]/g, '\\$&')
 }
 

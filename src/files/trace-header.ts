@@ -6,10 +6,10 @@ import { parseStrictJson, type StrictJson } from './strict-json.ts'
 
 export const MAX_HEADER_BYTES = 100 * 1000 * 1000
 /** Our own facts lie under this key of `__metadata__`, which holds only strings. */
-export const METADATA_KEY = 'assay'
+const METADATA_KEY = 'assay'
 const TRACE_SCHEMA = 'assay/trace@1'
 
-export const SAFETENSORS_DTYPES = {
+const SAFETENSORS_DTYPES = {
   F64: 'float64',
   F32: 'float32',
   F16: 'float16',

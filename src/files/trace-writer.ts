@@ -25,7 +25,7 @@ export interface TraceWriter {
   abort(): Promise<void>
 }
 
-export interface TraceWriterOptions {
+interface TraceWriterOptions {
   /** Most bytes of tensor data that are taken. */
   readonly byteLimit?: number
 }

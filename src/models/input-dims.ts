@@ -34,7 +34,7 @@ const SAMPLE_RATE = /^(sr|fs|(sample|sampling)_?rate)$/i
 
 const SOUND: [number, string] = [SOUND_FRAME, 'beside a sample rate, taken for samples of sound']
 
-export interface KnownDims {
+interface KnownDims {
   /** By the user: symbolic name, or `input[axis]`, to size. */
   readonly given: Readonly<Record<string, number>>
   /** Found in the files of other inputs. */
@@ -49,7 +49,7 @@ interface Binding extends KnownDims {
   readonly chosen: Map<string, ChosenDim>
 }
 
-export interface BoundShapes {
+interface BoundShapes {
   readonly shapes: ReadonlyMap<string, readonly number[]>
   /** Every open size of the model, as given or as chosen. */
   readonly dims: readonly ChosenDim[]

@@ -27,7 +27,7 @@ const RANGE = new RegExp(`^(${NUMBER})\\.\\.(${NUMBER})$`, 'i')
 const LIST = new RegExp(`^${NUMBER}(?:,${NUMBER})*$`, 'i')
 const FILE = /\.(npy|pb|safetensors(#.*)?|bin)$/i
 
-export const INPUT_FORMS =
+const INPUT_FORMS =
   'a range (-1..1), a number (0.5), numbers (1,2,3), a file (.npy, .pb, .safetensors, .safetensors#entry, .bin), ' +
   `or a signal (${SIGNALS.join(', ')}; with levels: text:-2.1..2.3)`
 

@@ -231,6 +231,11 @@ describe('inputs as given', () => {
     await expect(given({ value: 256 }, 'uint8')).rejects.toThrow('input "x": 256 cannot be written as uint8')
   })
 
+  test('an input named like a built-in property has no policy by accident', async () => {
+    const made = await make([input('constructor', 'float32', 2), input('__proto__', 'float32', 2)])
+    expect(made.choices.map(({ how }) => how)).toEqual(['uniform', 'uniform'])
+  })
+
   test('names that the model does not have are told', async () => {
     const made = await make([input('x', 'float32', 1)], { policies: { y: { value: 1 } }, dims: { rows: 2 } })
     expect(made.unusedPolicies).toEqual(['y'])

@@ -31,7 +31,7 @@ export interface InputOptions {
 }
 
 /** How one input was filled, in words. */
-export interface InputChoice {
+interface InputChoice {
   readonly name: string
   readonly dtype: DType
   readonly shape: readonly number[]
@@ -94,16 +94,21 @@ export async function generateInputs(
   }
 }
 
+/** An input may well be called "constructor". */
+function policyFor(name: string, { policies }: InputOptions): InputPolicy | undefined {
+  return Object.hasOwn(policies, name) ? policies[name] : undefined
+}
+
 /** Files that tell their own shape are read first: open sizes that they share with other inputs are theirs. */
 async function readSelfDescribing(
   specs: readonly ValueSpec[],
-  { policies, folder }: InputOptions,
+  options: InputOptions,
 ): Promise<Map<string, StoredValue>> {
   const stored = new Map<string, StoredValue>()
   for (const spec of specs) {
-    const policy = policies[spec.name]
+    const policy = policyFor(spec.name, options)
     if (!policy || !('file' in policy) || /\.bin$/i.test(policy.file)) continue
-    stored.set(spec.name, await readInputFile(policy.file, spec, undefined, folder))
+    stored.set(spec.name, await readInputFile(policy.file, spec, undefined, options.folder))
   }
   return stored
 }
@@ -141,10 +146,10 @@ function shapesOf(stored: ReadonlyMap<string, StoredValue>): [string, readonly n
 }
 
 /** Merged decoders have a switch; with it off they take empty caches. */
-function takesCachelessBranch(uses: ReadonlyMap<string, InputUse>, { policies }: InputOptions): boolean {
+function takesCachelessBranch(uses: ReadonlyMap<string, InputUse>, options: InputOptions): boolean {
   return [...uses].some(([name, use]) => {
     if (use.kind !== 'condition' || !/cache|past/i.test(name)) return false
-    const policy = policies[name]
+    const policy = policyFor(name, options)
     return policy === undefined ? !use.value : 'value' in policy && Number(policy.value) === 0
   })
 }
@@ -154,7 +159,7 @@ function choicesOf(spec: ValueSpec, { tensors, how, given }: Made): InputChoice[
 }
 
 async function makeInput(spec: ValueSpec, making: Making): Promise<Made> {
-  const policy = making.options.policies[spec.name]
+  const policy = policyFor(spec.name, making.options)
   const shape = making.shapes.get(spec.name)
   if (policy && 'file' in policy) {
     const { folder } = making.options

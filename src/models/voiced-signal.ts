@@ -1,3 +1,5 @@
+import { randomStream } from './random.ts'
+
 /** y[n] = (1 − a + b)·x[n] + a·y[n−1] − b·y[n−2] */
 interface Resonator {
   readonly a: number
@@ -24,17 +26,20 @@ const VOWELS: readonly Vowel[] = [
 const VOWEL_SAMPLES = 2400
 const WARM_UP_SAMPLES = 800
 const PEAK = 0.5
+// Without breath the upper bands hold nothing but roundings, which models that take logarithms blow up two hundredfold.
+const BREATH = 0.002
 
 function r(a: number, b: number): Resonator {
   return { a, b }
 }
 
-/** Vowel after vowel as a voice at 16 kHz would speak them, peak 0.5: glottal pulses through formant resonators. */
+/** Vowel after vowel as a voice at 16 kHz would speak them, peak about 0.5: glottal pulses through formant resonators. */
 export function voicedSignal(samples: number): Float64Array {
   const source = glottalPulses(samples + WARM_UP_SAMPLES)
   const spoken = resonate(source).subarray(WARM_UP_SAMPLES)
   const peak = spoken.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
-  return peak === 0 ? spoken : spoken.map((value) => (value * PEAK) / peak)
+  const breath = randomStream(0, 'breath')
+  return spoken.map((value) => (peak === 0 ? 0 : (value * PEAK) / peak) + BREATH * breath.normal())
 }
 
 /** The change of a Rosenberg pulse: 40 % of a period opening, 16 % closing, then closed; the pitch falls from 100 to 94 Hz in each vowel. */

@@ -19,7 +19,7 @@ import {
 import { tensorToProto } from './tensor-proto.ts'
 
 /** A bigint is an INT, a number a FLOAT. */
-export type AttributeValue =
+type AttributeValue =
   | bigint
   | number
   | string
@@ -53,7 +53,7 @@ export interface GraphParts {
   readonly name?: string
 }
 
-export interface FunctionParts {
+interface FunctionParts {
   readonly name: string
   readonly domain: string
   readonly inputs: readonly string[]

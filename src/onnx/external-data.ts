@@ -14,7 +14,7 @@ export interface ExternalFile {
   readonly byteLength: number
 }
 
-export interface ExternalRange {
+interface ExternalRange {
   readonly location: string
   readonly offset: number
   /** null: as many bytes as dtype and shape take. */

@@ -1,8 +1,7 @@
 import { FormatError } from '../domain/errors.ts'
 import type { ModelProto, NodeProto } from './generated/onnx-ml_pb.ts'
 import { domainOf, graphsOf } from './walk.ts'
-
-export const MAX_NODES = 500_000
+import { MAX_NODES } from './wire.ts'
 
 const MAX_CALL_DEPTH = 100
 

@@ -101,14 +101,16 @@ function consumedNames(model: OnnxModel): Set<string> {
   return new Set([...typedNodes(model.proto)].flatMap(({ node }) => node.input))
 }
 
-/** The nodes of a graph that an output depends on, through captured names too. */
+/** The nodes of a graph that an output depends on, through captured names too, in whatever order they are listed. */
 function ancestorsOf(graph: GraphProto, output: string): Set<NodeProto> {
-  const wanted = new Set([output])
+  const producers = new Map(graph.node.flatMap((node) => node.output.map((name) => [name, node] as const)))
   const found = new Set<NodeProto>()
-  for (const node of graph.node.toReversed()) {
-    if (!node.output.some((name) => wanted.has(name))) continue
+  const wanted = [output]
+  for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
+    const node = producers.get(name)
+    if (!node || found.has(node)) continue
     found.add(node)
-    for (const name of namesRead(node)) wanted.add(name)
+    wanted.push(...namesRead(node))
   }
   return found
 }

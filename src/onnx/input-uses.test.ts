@@ -2,9 +2,11 @@ import { fromBinary } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../domain/tensor.ts'
 import { encodeNumbers } from '../tensors/encode.ts'
-import { buildModel, type GraphParts, type ModelParts, type ValueParts } from './builder.ts'
+import { buildModel, type GraphParts, type ModelParts } from './builder.ts'
 import { ModelProtoSchema } from './generated/onnx-ml_pb.ts'
 import { findInputUses, type InputUse } from './input-uses.ts'
+
+type ValueParts = NonNullable<GraphParts['inputs']>[number]
 
 function table(...shape: number[]): Tensor {
   return { dtype: 'float32', shape, bytes: new Uint8Array(4 * shape.reduce((a, b) => a * b, 1)) }

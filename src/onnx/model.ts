@@ -5,10 +5,10 @@ import type { ValueSpec } from '../domain/tensor.ts'
 import { describeStart } from '../files/magic.ts'
 import { readExactly, withFile } from '../files/read-range.ts'
 import { checkExternalData, type ExternalFile } from './external-data.ts'
-import { checkFunctions, MAX_NODES } from './functions.ts'
+import { checkFunctions } from './functions.ts'
 import { type GraphProto, type ModelProto, ModelProtoSchema } from './generated/onnx-ml_pb.ts'
 import { inputSpecs, valueSpec } from './value-spec.ts'
-import { domainOf, scopesOf } from './walk.ts'
+import { domainOf } from './walk.ts'
 import { checkWire } from './wire.ts'
 
 const MAX_MODEL_BYTES = 2 ** 31 - 1
@@ -85,7 +85,6 @@ function parseModel(bytes: Uint8Array, what: string): { proto: ModelProto; graph
   const proto = fromBinary(ModelProtoSchema, bytes)
   if (!proto.graph) throw notModel(what, 'protobuf data without a graph')
   checkOpsets(proto, what)
-  checkNodeCount(proto, what)
   checkFunctions(proto, what)
   return { proto, graph: proto.graph }
 }
@@ -106,13 +105,6 @@ function checkOpsets(proto: ModelProto, what: string): void {
   if (!wrong) return
   const text = `${what} imports version ${wrong.version} of operator set "${wrong.domain || 'ai.onnx'}"`
   throw new FormatError('opset', `${text}, which cannot exist; export it again`)
-}
-
-function checkNodeCount(proto: ModelProto, what: string): void {
-  let nodes = 0
-  for (const scope of scopesOf(proto)) nodes += scope.nodes.length
-  if (nodes <= MAX_NODES) return
-  throw new FormatError('too-many-nodes', `${what} has ${nodes} nodes, at most ${MAX_NODES} are read; split the model`)
 }
 
 function notModel(what: string, found: string): FormatError {

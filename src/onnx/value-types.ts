@@ -3,7 +3,7 @@ import type { FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto }
 import { attributeOf, domainOf, graphsOf, intAttribute } from './walk.ts'
 
 /** What is known about a value without running shape inference. */
-export interface ValueFacts {
+interface ValueFacts {
   readonly dtype: DType | undefined
   /** Known before the model runs. */
   readonly constant: boolean

@@ -1,9 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { FormatError } from '../domain/errors.ts'
+import { NodeProtoSchema } from './generated/onnx-ml_pb.ts'
 
 /** As in protobuf's own readers. */
 const MAX_DEPTH = 100
+/** Counted before anything is allocated for them. */
+const MAX_MESSAGES = 20_000_000
+export const MAX_NODES = 500_000
 const VARINT = 0
 const FIXED64 = 1
 const LENGTH = 2
@@ -27,6 +31,8 @@ function fieldsOf(schema: DescMessage): Map<number, DescField> {
 
 class WireChecker {
   private at = 0
+  private messages = 0
+  private nodes = 0
   private readonly bytes: Uint8Array
   private readonly what: string
   constructor(bytes: Uint8Array, what: string) {
@@ -36,6 +42,7 @@ class WireChecker {
 
   message(schema: DescMessage, start: number, end: number, depth: number): void {
     if (depth > MAX_DEPTH) throw this.bad(`messages nested deeper than ${MAX_DEPTH} were found`)
+    this.count(schema)
     const fields = fieldsOf(schema)
     this.at = start
     while (this.at < end) {
@@ -44,6 +51,14 @@ class WireChecker {
       if (number === 0 || tag > 0xffffffff) throw this.bad('a field number that cannot be was found')
       this.field(fields.get(number), tag % 8, end, depth)
     }
+  }
+
+  private count(schema: DescMessage): void {
+    this.messages++
+    if (schema.typeName === NodeProtoSchema.typeName) this.nodes++
+    if (this.nodes <= MAX_NODES && this.messages <= MAX_MESSAGES) return
+    const found = this.nodes > MAX_NODES ? `more than ${MAX_NODES} nodes` : `more than ${MAX_MESSAGES} messages`
+    throw new FormatError('too-many-nodes', `${this.what} has ${found}, which Assay does not read; split the model`)
   }
 
   private field(field: DescField | undefined, wireType: number, end: number, depth: number): void {

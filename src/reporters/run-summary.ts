@@ -43,6 +43,15 @@ export function flagLines(results: readonly Result[], style: Style): string[] {
   return texts.length > 0 ? wrapText(`flags: ${texts.join(', ')}`, style.columns) : []
 }
 
+/** How many products were not made in this run: what was judged may have run days ago. */
+export function cacheLines(results: readonly Result[], style: Style): string[] {
+  const steps = results.flatMap((result) => result.steps.filter((step) => step.key !== null))
+  const cached = steps.filter((step) => step.cached).length
+  if (cached === 0) return []
+  const text = `${cached} of ${steps.length} traces were taken from the cache; --recompute makes them anew`
+  return wrapText(text, style.columns)
+}
+
 /** Why cases were skipped, with how many. */
 export function skipLines(results: readonly Result[], style: Style): string[] {
   const skipped = results.filter((result) => result.verdict === 'skip')

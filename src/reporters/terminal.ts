@@ -9,6 +9,7 @@ import { whyText } from './explain.ts'
 import { matrixLines } from './matrix.ts'
 import { Progress } from './progress.ts'
 import {
+  cacheLines,
   flagLines,
   incompleteText,
   lastLine,
@@ -125,7 +126,7 @@ export class TerminalReporter implements Reporter {
       matrixLines(results, style, this.#verbose),
       stageLines(run, style),
       slowestLines(this.#durationsMs, style, this.#verbose),
-      [...skipLines(results, style), ...flagLines(results, style)],
+      [...skipLines(results, style), ...flagLines(results, style), ...cacheLines(results, style)],
       [...(incomplete ? [style.paint('yellow', incomplete)] : []), `record: ${cleanText(folder)}`],
     ]
     const last = paintVerdict(style, overallVerdict(run, results), lastLine(run, results))

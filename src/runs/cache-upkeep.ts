@@ -1,9 +1,10 @@
-import { lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { ContentKey } from './contract.ts'
 import { isMissing } from './disk-errors.ts'
 import { ownedName, ownerOf } from './process-identity.ts'
-import { PRODUCT_FILE } from './stored-product.ts'
+import { evictProduct, useTimeMs } from './stored-product.ts'
+import { isUlid } from './ulid.ts'
 
 const TEMPORARY = 'tmp'
 const KEY = /^[A-Za-z0-9_-]{16,128}$/
@@ -12,7 +13,8 @@ export function temporaryFolder(cacheFolder: string): string {
   return join(cacheFolder, TEMPORARY)
 }
 
-export function productFolder(cacheFolder: string, key: ContentKey): string {
+/** The place of a key. It holds the product, in a folder of its own; several where processes raced or made it anew. */
+export function shelfOf(cacheFolder: string, key: ContentKey): string {
   if (!KEY.test(key)) throw new Error(`"${key}" is no content key; this is a bug in the suite that made it`)
   return join(cacheFolder, key.slice(0, 2), key)
 }
@@ -60,16 +62,18 @@ interface PruneOptions {
 
 /** Evicts what was used least recently until the rest fits; never what a living run has used since it began. */
 export async function pruneCache(options: PruneOptions): Promise<PruneOutcome> {
-  await removeLeftovers(options.folder)
-  const inUseSinceMs = Math.min(...(await livingOwners(options.folder)), Infinity)
-  const entries = (await entriesOf(options.folder)).sort((a, b) => a.usedAtMs - b.usedAtMs)
+  const { folder, maxBytes, keep } = options
+  await removeLeftovers(folder)
+  const entries = (await entriesOf(folder)).sort((a, b) => a.usedAtMs - b.usedAtMs)
+  // Asked after listing: a run that used an entry before it was listed is among them.
+  const inUseSinceMs = Math.min(...(await livingOwners(folder)), Infinity)
   let bytes = totalBytes(entries)
   let removed = 0
   let removedBytes = 0
   for (const entry of entries) {
-    if (bytes <= options.maxBytes) break
-    if (entry.usedAtMs >= inUseSinceMs || options.keep?.has(entry.key)) continue
-    if (!(await evict(options.folder, entry))) continue
+    if (bytes <= maxBytes) break
+    if (entry.usedAtMs >= inUseSinceMs || keep?.has(entry.key)) continue
+    if (!(await evict(folder, entry))) continue
     bytes -= entry.bytes
     removedBytes += entry.bytes
     removed++
@@ -83,30 +87,16 @@ export function clearCache(folder: string): Promise<PruneOutcome> {
 }
 
 async function evict(cacheFolder: string, entry: Entry): Promise<boolean> {
-  const aside = join(temporaryFolder(cacheFolder), ownedName())
-  try {
-    await mkdir(temporaryFolder(cacheFolder), { recursive: true })
-    await rename(entry.folder, aside)
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
-  const usedMeanwhile = (await useTimeMs(aside)) !== entry.usedAtMs
-  if (usedMeanwhile && (await moveUnlessThere(aside, entry.folder))) return false
-  await rm(aside, { recursive: true, force: true })
-  return true
+  await mkdir(temporaryFolder(cacheFolder), { recursive: true })
+  const isGone = await evictProduct(entry.folder, entry.usedAtMs, join(temporaryFolder(cacheFolder), ownedName()))
+  if (isGone) await removeIfEmpty(dirname(entry.folder))
+  return isGone
 }
 
-/** Whoever came first keeps the place. */
-export async function moveUnlessThere(from: string, to: string): Promise<boolean> {
-  try {
-    await rename(from, to)
-    return true
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
-    throw error
-  }
+async function removeIfEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST' && error.code !== 'ENOENT') throw error
+  })
 }
 
 /** Removes what processes left that no longer live. */
@@ -128,32 +118,34 @@ async function livingOwners(folder: string): Promise<number[]> {
 
 async function entriesOf(folder: string): Promise<Entry[]> {
   const entries: Entry[] = []
-  for (const shelf of await namesIn(folder)) {
-    if (shelf === TEMPORARY || shelf.length !== 2) continue
-    for (const key of await namesIn(join(folder, shelf))) {
-      if (!KEY.test(key) || !key.startsWith(shelf)) continue
-      const entry = await entryAt(join(folder, shelf, key), key)
-      if (entry) entries.push(entry)
+  for (const start of await namesIn(folder)) {
+    if (start.length !== 2) continue
+    for (const key of await namesIn(join(folder, start))) {
+      if (KEY.test(key) && key.startsWith(start)) entries.push(...(await entriesUnder(join(folder, start, key), key)))
     }
   }
   return entries
 }
 
-async function entryAt(folder: string, key: ContentKey): Promise<Entry | null> {
-  try {
-    return { key, folder, bytes: await bytesIn(folder), usedAtMs: await useTimeMs(folder) }
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
+async function entriesUnder(shelf: string, key: ContentKey): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (const folder of await productsOn(shelf)) {
+    try {
+      entries.push({ key, folder, bytes: await bytesIn(folder), usedAtMs: await useTimeMs(folder) })
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
   }
+  return entries
 }
 
-/** A product without its own file is damaged and counts as never used. */
-async function useTimeMs(folder: string): Promise<number> {
-  return stat(join(folder, PRODUCT_FILE)).then(
-    (facts) => facts.mtimeMs,
-    () => 0,
-  )
+/** Folders of the products of one key, newest first. */
+export async function productsOn(shelf: string): Promise<string[]> {
+  const names = (await namesIn(shelf)).filter(isUlid)
+  return names
+    .sort()
+    .reverse()
+    .map((name) => join(shelf, name))
 }
 
 async function bytesIn(folder: string): Promise<number> {

@@ -12,8 +12,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ProductCache } from './cache.ts'
-import { cacheStatus, clearCache, productFolder, pruneCache } from './cache-upkeep.ts'
+import { cacheStatus, clearCache, pruneCache, shelfOf } from './cache-upkeep.ts'
 import { bootId } from './process-identity.ts'
+import { evictProduct, readProduct, useTimeMs } from './stored-product.ts'
 import { freshFolder, keyOf } from './testing/tiny-suite.ts'
 import { ulid } from './ulid.ts'
 
@@ -27,9 +28,17 @@ function writing(text: string, value: unknown = text) {
   }
 }
 
+/** The only product of a key; undefined: there is none. */
+function productFolder(folder: string, key: string): string | undefined {
+  const shelf = shelfOf(folder, key)
+  const names = existsSync(shelf) ? readdirSync(shelf) : []
+  expect(names.length).toBeLessThan(2)
+  return names[0] && join(shelf, names[0])
+}
+
 function use(folder: string, key: string, secondsAgo: number): void {
   const at = Date.now() / 1000 - secondsAgo
-  utimesSync(join(productFolder(folder, key), 'product.json'), at, at)
+  utimesSync(join(productFolder(folder, key)!, 'product.json'), at, at)
 }
 
 async function filled(folder: string, ...names: string[]): Promise<void> {
@@ -83,10 +92,10 @@ describe('the cache of products', () => {
   ])('is no hit and removed when %s', async (_what, damage) => {
     const folder = freshFolder()
     await filled(folder, 'a')
-    damage(productFolder(folder, keyOf('a')))
+    damage(productFolder(folder, keyOf('a'))!)
     const cache = await ProductCache.open({ folder })
     expect(await cache.find(keyOf('a'))).toBeNull()
-    expect(existsSync(productFolder(folder, keyOf('a')))).toBe(false)
+    expect(productFolder(folder, keyOf('a'))).toBeUndefined()
     const remade = await cache.make(keyOf('a'), writing('again'), KEEP)
     expect(remade.value).toBe('again')
     await cache.close()
@@ -97,7 +106,7 @@ describe('the cache of products', () => {
     await filled(folder, 'ab')
     const cache = await ProductCache.open({ folder })
     const { renameSync } = await import('node:fs')
-    renameSync(productFolder(folder, keyOf('ab')), productFolder(folder, keyOf('abc')))
+    renameSync(shelfOf(folder, keyOf('ab')), shelfOf(folder, keyOf('abc')))
     expect(await cache.find(keyOf('abc'))).toBeNull()
     await cache.close()
   })
@@ -115,15 +124,6 @@ describe('the cache of products', () => {
     expect((await slow).value).toBe('fast')
     await Promise.all([a.close(), b.close()])
     expect((await cacheStatus(folder)).products).toBe(1)
-  })
-
-  test('replacing puts the new product in the place of the old one', async () => {
-    const folder = freshFolder()
-    const cache = await ProductCache.open({ folder })
-    await cache.make(keyOf('k'), writing('old'), KEEP)
-    expect((await cache.make(keyOf('k'), writing('new'), { replace: true })).value).toBe('new')
-    expect((await cache.find(keyOf('k')))?.value).toBe('new')
-    await cache.close()
   })
 
   test('a key that is a path is refused', async () => {
@@ -166,7 +166,7 @@ describe('the upkeep of the cache', () => {
     const outcome = await pruneCache({ folder, maxBytes: bytes - 1500 })
     expect(outcome).toMatchObject({ removed: 2, products: 1 })
     expect(outcome.bytes + outcome.removedBytes).toBe(bytes)
-    expect(existsSync(productFolder(folder, keyOf('new')))).toBe(true)
+    expect(productFolder(folder, keyOf('new'))).toBeDefined()
   })
 
   test('a hit counts as use', async () => {
@@ -178,8 +178,8 @@ describe('the upkeep of the cache', () => {
     await cache.find(keyOf('aa'))
     await cache.close()
     await pruneCache({ folder, maxBytes: 1500 })
-    expect(existsSync(productFolder(folder, keyOf('aa')))).toBe(true)
-    expect(existsSync(productFolder(folder, keyOf('bb')))).toBe(false)
+    expect(productFolder(folder, keyOf('aa'))).toBeDefined()
+    expect(productFolder(folder, keyOf('bb'))).toBeUndefined()
   })
 
   test('a budget is kept by evicting, but never what a running run uses', async () => {
@@ -194,13 +194,48 @@ describe('the upkeep of the cache', () => {
     await cache.make(keyOf('now1'), writing('x'.repeat(1000), 1), KEEP)
     await cache.make(keyOf('now2'), writing('x'.repeat(1000), 1), KEEP)
     await cache.close()
-    const kept = ['before', 'shared', 'now1', 'now2'].filter((name) => existsSync(productFolder(folder, keyOf(name))))
+    const kept = ['before', 'shared', 'now1', 'now2'].filter((name) => productFolder(folder, keyOf(name)))
     expect(kept).toEqual(['shared', 'now1', 'now2'])
     expect(notices).toHaveLength(1)
     expect(notices[0]).toMatch(/over its budget/)
     expect(await clearCache(folder)).toMatchObject({ removed: 0, products: 3 })
     await other.close()
     expect(await clearCache(folder)).toMatchObject({ removed: 3, products: 0, bytes: 0 })
+  })
+
+  test('a product that was used after it was seen is not evicted', async () => {
+    const folder = freshFolder()
+    await filled(folder, 'a')
+    const product = productFolder(folder, keyOf('a'))!
+    const seenUseMs = (await useTimeMs(product)) - 5
+    expect(await evictProduct(product, seenUseMs, join(folder, 'tmp', 'aside'))).toBe(false)
+    expect(await readProduct(product, keyOf('a'))).toMatchObject({ folder: product })
+    expect(readdirSync(product).sort()).toEqual(['data.bin', 'product.json'])
+    expect(await evictProduct(product, await useTimeMs(product), join(folder, 'tmp', 'aside'))).toBe(true)
+    expect(await readProduct(product, keyOf('a'))).toBe('missing')
+    expect(readdirSync(join(folder, 'tmp'))).toEqual([])
+  })
+
+  test('a product that a living process is evicting is no hit; the mark of a dead one does not count', async () => {
+    const folder = freshFolder()
+    await filled(folder, 'a')
+    const product = productFolder(folder, keyOf('a'))!
+    writeFileSync(join(product, `evicting.${DEAD_PID}.${bootId()}.${ulid()}`), '')
+    expect(await readProduct(product, keyOf('a'))).toMatchObject({ folder: product })
+    writeFileSync(join(product, `evicting.${process.pid}.${bootId()}.${ulid()}`), '')
+    expect(await readProduct(product, keyOf('a'))).toBe('missing')
+  })
+
+  test('what was made anew is found; what it replaced stays whole for who reads it, until it is pruned', async () => {
+    const folder = freshFolder()
+    const cache = await ProductCache.open({ folder })
+    const old = await cache.make(keyOf('k'), writing('old'), KEEP)
+    await cache.make(keyOf('k'), writing('new'), { replace: true })
+    expect(readFileSync(join(old.folder, 'data.bin'), 'utf8')).toBe('old')
+    expect((await cache.find(keyOf('k')))?.value).toBe('new')
+    await cache.close()
+    expect(await clearCache(folder)).toMatchObject({ removed: 2, products: 0 })
+    expect(existsSync(shelfOf(folder, keyOf('k')))).toBe(false)
   })
 
   test('clearing leaves alone what is not ours, and a missing cache is an empty one', async () => {

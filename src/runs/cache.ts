@@ -2,10 +2,12 @@ import { mkdir, rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explainWriteError } from '../files/atomic.ts'
 import { describeError } from './blame.ts'
-import { moveUnlessThere, productFolder, pruneCache, removeLeftovers, temporaryFolder } from './cache-upkeep.ts'
+import { productsOn, pruneCache, removeLeftovers, shelfOf, temporaryFolder } from './cache-upkeep.ts'
 import type { ContentKey } from './contract.ts'
+import { isMissing } from './disk-errors.ts'
 import { ownedName } from './process-identity.ts'
 import { readProduct, type StoredProduct, sealProduct } from './stored-product.ts'
+import { ulid } from './ulid.ts'
 
 const DEFAULT_CACHE_BYTES = 10e9
 const SIGN_OF_LIFE_MS = 600_000
@@ -52,12 +54,15 @@ export class ProductCache {
   /** A product made earlier, by anyone; one that is not whole is removed. */
   async find(key: ContentKey): Promise<StoredProduct | null> {
     this.#used.add(key)
-    const found = await readProduct(productFolder(this.#folder, key), key)
-    if (typeof found === 'object') return found
-    return found === 'damaged' ? this.#quarantine(key) : null
+    for (const folder of await productsOn(shelfOf(this.#folder, key))) {
+      const found = await readProduct(folder, key)
+      if (typeof found === 'object') return found
+      if (found === 'damaged') await this.#discard(folder)
+    }
+    return null
   }
 
-  /** Makes a product in a temporary folder and gives it its place; `replace` puts it over one that is there. */
+  /** Makes a product in a temporary folder and gives it its place; `replace` prefers it to one that is there. */
   async make(
     key: ContentKey,
     work: (folder: string) => Promise<unknown>,
@@ -67,9 +72,10 @@ export class ProductCache {
     const folder = await this.makeFolder()
     try {
       const bytes = await sealProduct(folder, key, await work(folder))
-      const product = await this.#settle(folder, key, options.replace)
+      const winner = options.replace ? null : await this.find(key)
+      if (winner) return winner
       this.#grow(bytes)
-      return product
+      return await this.#publish(folder, key)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -98,46 +104,37 @@ export class ProductCache {
     utimes(this.#bench, now, now).catch((error: unknown) => this.#notice(describeError(error)))
   }
 
-  async #settle(made: string, key: ContentKey, replace: boolean): Promise<StoredProduct> {
-    const folder = productFolder(this.#folder, key)
-    await mkdir(join(folder, '..'), { recursive: true })
-    if (replace) await this.#discard(folder)
-    for (let isMoved = false; !isMoved; ) {
-      isMoved = await moveUnlessThere(made, folder)
-      const product = await readProduct(folder, key)
-      if (typeof product === 'object') return product
-      if (!isMoved) await this.#quarantine(key)
-    }
-    throw new Error(
-      `product ${key} vanished from ${this.#folder} as soon as it was made; is something else cleaning it?`,
-    )
+  /** Under a name of its own, so that nobody's product is ever moved or overwritten while it is read. */
+  async #publish(made: string, key: ContentKey): Promise<StoredProduct> {
+    const shelf = shelfOf(this.#folder, key)
+    const folder = join(shelf, ulid())
+    await this.#moveOnto(made, shelf, folder)
+    const product = await readProduct(folder, key)
+    if (typeof product === 'object') return product
+    throw new Error(`${folder} is ${product} as soon as it was made; is something else changing the cache?`)
   }
 
-  /** Takes a damaged product away; looks again once it is out of reach, as another process may have mended it. */
-  async #quarantine(key: ContentKey): Promise<StoredProduct | null> {
-    const folder = productFolder(this.#folder, key)
-    const aside = await this.#moveAside(folder)
-    if (aside === null) return null
-    if (typeof (await readProduct(aside, key)) === 'object') await moveUnlessThere(aside, folder)
-    await rm(aside, { recursive: true, force: true })
-    const found = await readProduct(folder, key)
-    return typeof found === 'object' ? found : null
+  /** An empty shelf may be removed at any moment. */
+  async #moveOnto(made: string, shelf: string, folder: string): Promise<void> {
+    const ATTEMPTS = 10
+    for (let attempt = 1; ; attempt++) {
+      await mkdir(shelf, { recursive: true })
+      try {
+        return await rename(made, folder)
+      } catch (error) {
+        if (!isMissing(error) || attempt === ATTEMPTS) throw error
+      }
+    }
   }
 
   /** Away from its place first: a folder that is being removed must not be found half-empty. */
   async #discard(folder: string): Promise<void> {
-    const aside = await this.#moveAside(folder)
-    if (aside !== null) await rm(aside, { recursive: true, force: true })
-  }
-
-  async #moveAside(folder: string): Promise<string | null> {
     const aside = join(this.#bench, `aside-${++this.#benches}`)
     try {
       await rename(folder, aside)
-      return aside
+      await rm(aside, { recursive: true, force: true })
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-      throw explainWriteError(error, folder)
+      if (!isMissing(error)) throw explainWriteError(error, folder)
     }
   }
 

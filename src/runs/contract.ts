@@ -13,6 +13,13 @@ export interface StepSpec {
   readonly key: ContentKey | null
 }
 
+/** Work of an earlier stage that a step began with: a model is compiled before it runs. */
+export interface Opening {
+  readonly title: string
+  readonly stage: Stage
+  readonly durationMs: number
+}
+
 /** The product of a step: a JSON value and the folder with its files (removed after the case where key is null). */
 export interface Product<T> {
   readonly value: T
@@ -23,7 +30,7 @@ export interface Product<T> {
 /** Where a case's work is done: the first asker of a key does it, others await it. */
 export interface Lab {
   /** `make` fills the folder and gives plain data (no Map, no class); it must not ask for steps itself. */
-  step<T>(spec: StepSpec, make: (folder: string) => Promise<T>): Promise<Product<T>>
+  step<T>(spec: StepSpec, make: (folder: string) => Promise<T>, opening?: (value: T) => Opening): Promise<Product<T>>
   /** Keeps a file with the run, by its content. */
   keep(name: string, path: string): Promise<void>
   /** Aborted when the case runs out of time or the run is to end now. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -66,6 +66,7 @@ describe('kill -9', () => {
     expect(cutShort).toBeGreaterThan(0)
     await checkProducts(folder)
     expect(readdirSync(join(folder, 'cache', 'tmp'))).toEqual([])
+    rmSync(folder, { recursive: true })
   })
 })
 

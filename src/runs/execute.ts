@@ -10,7 +10,7 @@ import type { Case } from './contract.ts'
 import { judgeCase } from './judge-case.ts'
 import { CaseLab, RunLab } from './lab.ts'
 import { type Plan, type PlannedWork, type PlanRequest, planRun } from './plan.ts'
-import { type RunEnd, RunRecord } from './record.ts'
+import { type NewRun, type RunEnd, RunRecord } from './record.ts'
 import { runSchedule, Schedule } from './schedule.ts'
 import { isFailure, summarise } from './summary.ts'
 
@@ -63,12 +63,17 @@ export async function executeRun(request: RunRequest): Promise<RunOutcome> {
     notice,
   })
   try {
-    const { shard = null, environment, options } = request
-    const record = await RunRecord.create(request.runsFolder, { shard, environment, options, plan: plan.header })
+    const record = await RunRecord.create(request.runsFolder, newRun(request, plan))
     return await new Execution(request, plan, announcer, record, cache).run()
   } finally {
     await cache.close()
   }
+}
+
+/** What decides the exit code is always recorded: merging needs it. */
+function newRun(request: RunRequest, plan: Plan): NewRun {
+  const { shard = null, environment, strict = false, passWithNoTests = false } = request
+  return { shard, environment, options: { ...request.options, strict, passWithNoTests }, plan: plan.header }
 }
 
 function refuseNoJobs(jobs: number): void {

@@ -4,7 +4,7 @@ import { keepArtifact } from './artifacts.ts'
 import { blaming } from './blame.ts'
 import type { ProductCache } from './cache.ts'
 import type { CaseClock } from './case-clock.ts'
-import type { ContentKey, Lab, Product, StepSpec } from './contract.ts'
+import type { ContentKey, Lab, Opening, Product, StepSpec } from './contract.ts'
 import type { StoredProduct } from './stored-product.ts'
 
 interface RunLabOptions {
@@ -101,7 +101,11 @@ export class CaseLab implements Lab {
     return [...this.#done, ...underway]
   }
 
-  async step<T>(spec: StepSpec, make: (folder: string) => Promise<T>): Promise<Product<T>> {
+  async step<T>(
+    spec: StepSpec,
+    make: (folder: string) => Promise<T>,
+    opening?: (value: T) => Opening,
+  ): Promise<Product<T>> {
     this.signal.throwIfAborted()
     const step = { ...spec }
     const startedMs = performance.now()
@@ -109,13 +113,18 @@ export class CaseLab implements Lab {
     this.#lastStep = step
     this.#onStep(step)
     let cached = false
+    let begun: Opening | undefined
     try {
       const product = await this.#product(step, make)
+      const value = product.stored.value as T
       cached = product.cached
-      return { value: product.stored.value as T, folder: product.stored.folder, cached }
+      if (opening && !cached) begun = opening(value)
+      return { value, folder: product.stored.folder, cached }
     } finally {
       this.#underway.delete(step)
-      this.#done.push(recordOf(step, cached, startedMs))
+      if (begun)
+        this.#done.push({ ...recordOf({ ...step, ...begun, key: null }, false, 0), durationMs: begun.durationMs })
+      this.#done.push(recordOf(step, cached, startedMs + (begun?.durationMs ?? 0)))
     }
   }
 

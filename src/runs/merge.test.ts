@@ -46,6 +46,18 @@ describe('merging shards', () => {
     expect(readFileSync(join(merged.folder, artifact!.path), 'utf8')).toBe('d')
   })
 
+  test('is as strict as the shards were', async () => {
+    const unsure = tinySuite(['a', 'b'], async (c) => ({ ...PASS, verdict: c.id === 'a' ? 'pass' : 'inconclusive' }))
+    const exitCode = async (strict: boolean) => {
+      const folders = [
+        await runShard(1, 2, { suites: [unsure], strict }),
+        await runShard(2, 2, { suites: [unsure], strict }),
+      ]
+      return (await mergeRuns(folders, freshFolder())).header.summary?.exitCode
+    }
+    expect([await exitCode(false), await exitCode(true)]).toEqual([0, 1])
+  })
+
   test('notes where the environments differ', async () => {
     const merged = await mergeRuns(await threeShards(), freshFolder())
     const cpu = 'machine 1 (shard 1/3); machine 2 (shard 2/3); machine 3 (shard 3/3)'

@@ -8,7 +8,7 @@ import { readRun, type StoredRun } from './read-run.ts'
 import { type NewRun, type RunEnd, RunRecord } from './record.ts'
 import { summarise } from './summary.ts'
 
-export interface MergeOptions extends ExitOptions {
+interface MergeOptions {
   /** Merge although shards or results are missing; the record says which. */
   readonly allowMissing?: boolean
 }
@@ -36,7 +36,7 @@ export async function mergeRuns(
   if (missing.length > 0 && !options.allowMissing) {
     throw new UsageError('merge', `${missing.join('; ')}. Give all shards, or merge what is there with --allow-missing`)
   }
-  return writeMerged(shards, runsFolder, missing, options)
+  return writeMerged(shards, runsFolder, missing)
 }
 
 async function readShards(folders: readonly string[]): Promise<ShardRun[]> {
@@ -121,7 +121,6 @@ async function writeMerged(
   shards: readonly ShardRun[],
   runsFolder: string,
   missing: readonly string[],
-  options: MergeOptions,
 ): Promise<MergedRun> {
   const { environment, notes } = mergeEnvironments(shards)
   const record = await RunRecord.create(runsFolder, mergedRun(shards, environment))
@@ -129,7 +128,7 @@ async function writeMerged(
     for (const shard of shards) await copyArtifacts(shard, record.folder)
     const results = inOrder(shards)
     for (const result of results) record.append(result)
-    const header = await record.finish(mergedEnd(shards, results, missing, options))
+    const header = await record.finish(mergedEnd(shards, results, missing))
     return { folder: record.folder, header, results, notes: [...missing, ...notes] }
   } catch (error) {
     await record.finish({ state: 'failed', summary: null, problem: `merging failed: ${describeError(error)}` })
@@ -143,18 +142,22 @@ function mergedRun(shards: readonly ShardRun[], environment: Record<string, stri
   return { shard: null, environment, options: { ...options, mergedFrom }, plan: { ...plan, selected: plan.cases } }
 }
 
-function mergedEnd(
-  shards: readonly ShardRun[],
-  results: readonly Result[],
-  missing: readonly string[],
-  options: MergeOptions,
-): RunEnd {
+function mergedEnd(shards: readonly ShardRun[], results: readonly Result[], missing: readonly string[]): RunEnd {
   const state = mergedState(shards)
-  const summary = summarise(results, spanMs(shards), { ...options, interrupted: state === 'interrupted' })
+  const summary = summarise(results, spanMs(shards), { ...exitOptions(shards), interrupted: state === 'interrupted' })
   return {
     state,
     summary: state === 'failed' ? { ...summary, exitCode: EXIT.internal } : summary,
     ...(missing.length > 0 && { problem: missing.join('; ') }),
+  }
+}
+
+/** As strict as the strictest shard. */
+function exitOptions(shards: readonly ShardRun[]): ExitOptions {
+  const options = shards.map((shard) => shard.header.options)
+  return {
+    strict: options.some(({ strict }) => strict === true),
+    passWithNoTests: options.every(({ passWithNoTests }) => passWithNoTests === true),
   }
 }
 

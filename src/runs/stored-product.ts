@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs'
-import { lstat, open, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { lstat, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ContentKey } from './contract.ts'
 import { isMissing } from './disk-errors.ts'
+import { ownedName, ownerOf } from './process-identity.ts'
 import { decodeProduct, encodeProduct } from './product-json.ts'
 
 const SCHEMA = 'assay/product@1'
 
 /** Lies in every product's folder, is written last, and its time is the product's last use. */
-export const PRODUCT_FILE = 'product.json'
+const PRODUCT_FILE = 'product.json'
 
 export interface StoredProduct {
   readonly value: unknown
@@ -52,13 +53,14 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Reads a product and marks it as used now. */
+/** Reads a product and marks it as used now. One that is being evicted counts as missing. */
 export async function readProduct(folder: string, key: ContentKey): Promise<StoredProduct | 'missing' | 'damaged'> {
   const path = join(folder, PRODUCT_FILE)
   try {
     await touch(path)
     const record: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (!isRecord(record) || record.key !== key || !(await filesAreWhole(folder, record.files))) return 'damaged'
+    if (await isBeingEvicted(folder)) return 'missing'
     return { value: decodeProduct(record.value), folder }
   } catch (error) {
     if (isMissing(error)) return existsSync(folder) ? 'damaged' : 'missing'
@@ -67,7 +69,43 @@ export async function readProduct(folder: string, key: ContentKey): Promise<Stor
   }
 }
 
-/** Before reading, so that an eviction that goes on meanwhile sees the use and puts the product back. */
+const EVICTION_MARK = 'evicting.'
+
+/**
+ * Marks, looks again, removes. A reader marks its use and then looks for this mark: whichever came first, one of the two
+ * sees the other, so that nothing is removed that a reader took.
+ */
+export async function evictProduct(folder: string, seenUseMs: number, aside: string): Promise<boolean> {
+  const mark = join(folder, `${EVICTION_MARK}${ownedName()}`)
+  try {
+    await writeFile(mark, '')
+    if ((await useTimeMs(folder)) === seenUseMs) {
+      await rename(folder, aside)
+      await rm(aside, { recursive: true, force: true })
+      return true
+    }
+    await rm(mark, { force: true })
+    return false
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
+/** When it was last used; one without its own file is damaged and counts as never used. */
+export async function useTimeMs(folder: string): Promise<number> {
+  return stat(join(folder, PRODUCT_FILE)).then(
+    (facts) => facts.mtimeMs,
+    () => 0,
+  )
+}
+
+async function isBeingEvicted(folder: string): Promise<boolean> {
+  const marks = (await readdir(folder)).filter((name) => name.startsWith(EVICTION_MARK))
+  const owners = marks.map((name) => ownerOf(name.slice(EVICTION_MARK.length), join(folder, name)))
+  return owners.some((owner) => owner?.mayLive)
+}
+
 async function touch(path: string): Promise<void> {
   const now = new Date()
   await utimes(path, now, now).catch((error: NodeJS.ErrnoException) => {

@@ -23,8 +23,3 @@ function stageDurations(results: readonly Result[]): Partial<Record<Stage, Stage
 export function isFailure(verdict: Verdict, strict = false): boolean {
   return verdict === 'fail' || verdict === 'error' || verdict === 'xpass' || (strict && verdict === 'inconclusive')
 }
-
-/** Ids to judge again with `--last-failed`. */
-export function failedIds(results: readonly Result[], strict = false): ReadonlySet<string> {
-  return new Set(results.filter(({ verdict }) => isFailure(verdict, strict)).map(({ id }) => id))
-}

@@ -6,15 +6,25 @@ import { UsageError } from '../domain/errors.ts'
 import { Tail } from './tail.ts'
 
 const POLL_MS = 200
+/** A lock without a number for so long is not being written any more. */
+const UNSIGNED_MS = 10_000
 const EXACT_VERSION = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/
 
+const underWay = new Map<string, Promise<void>>()
+
 /** Installs one package into its own folder; several processes may ask at once, one does it. */
-export async function installPackage(
+export function installPackage(
   name: string,
   version: string,
   home: string,
   notice: (text: string) => void,
 ): Promise<void> {
+  const installing = underWay.get(home) ?? install(name, version, home, notice).finally(() => underWay.delete(home))
+  underWay.set(home, installing)
+  return installing
+}
+
+async function install(name: string, version: string, home: string, notice: (text: string) => void): Promise<void> {
   if (!EXACT_VERSION.test(version)) {
     throw new UsageError('target', `"${version}" is not a version of ${name}; write an exact one such as 1.30.0`)
   }
@@ -35,9 +45,18 @@ async function installInto(home: string, spec: string): Promise<void> {
     await mkdir(draft)
     await writeFile(join(draft, 'package.json'), '{ "private": true }\n')
     await npmInstall(draft, spec)
-    await rename(draft, home)
+    await renameUnlessThere(draft, home)
   } finally {
     await rm(draft, { recursive: true, force: true })
+  }
+}
+
+/** Whoever was faster installed the same. */
+async function renameUnlessThere(draft: string, home: string): Promise<void> {
+  try {
+    await rename(draft, home)
+  } catch (error) {
+    if (!(await exists(home))) throw error
   }
 }
 
@@ -83,16 +102,25 @@ async function takeLock(path: string): Promise<boolean> {
   }
 }
 
-/** Its owner has ended; an empty file is one that is being written just now. */
+/** Its owner has ended, perhaps before it wrote its number. */
 async function isStale(path: string): Promise<boolean> {
   const pid = Number(await readFile(path, 'utf8').catch(() => ''))
-  if (pid <= 0 || pid === process.pid) return false
+  if (!(pid > 0)) return (await ageMs(path)) > UNSIGNED_MS
+  // This process asks for each folder once, so an earlier one had the same number.
+  if (pid === process.pid) return true
   try {
     process.kill(pid, 0)
     return false
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
+}
+
+async function ageMs(path: string): Promise<number> {
+  return stat(path).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => 0,
+  )
 }
 
 async function exists(path: string): Promise<boolean> {

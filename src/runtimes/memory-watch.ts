@@ -15,7 +15,7 @@ export function watchMemory(pid: number, limitBytes: number, onOver: (residentBy
 }
 
 /** Of a process and of the children that its main thread started. */
-export function residentBytesOf(pid: number): number {
+function residentBytesOf(pid: number): number {
   const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(`${pid}/status`))
   const children = readProc(`${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean)
   return Number(resident?.[1] ?? 0) * 1024 + children.reduce((sum, child) => sum + residentBytesOf(Number(child)), 0)

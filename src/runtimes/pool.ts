@@ -10,7 +10,7 @@ import { fingerprintOf } from './fingerprint.ts'
 import { refuseInputs, refuseOutputs } from './refuse.ts'
 import { schemaOf } from './registry.ts'
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Workers that may be busy at once. */
   readonly size: number
   readonly context: LaunchContext
@@ -19,7 +19,7 @@ export interface PoolOptions {
   readonly isolate?: 'case'
 }
 
-export interface CaptureRequest {
+interface CaptureRequest {
   readonly target: Target
   readonly side: Side
   readonly model: ModelRef
@@ -32,7 +32,7 @@ export interface CaptureRequest {
   readonly signal?: AbortSignal
 }
 
-export interface Captured {
+interface Captured {
   readonly values: readonly TraceValue[]
   readonly outputs: readonly ValueSpec[]
   readonly detail: Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FailureDetail } from '../domain/errors.ts'
-import { type TensorSink, type TensorSource, type Trace, tensorNames } from '../domain/tensor.ts'
+import type { TensorSink, Trace } from '../domain/tensor.ts'
 import type { Limits, ModelRef, OpenOptions, Probe, RunOutcome, WorkerLaunch } from './contract.ts'
 import { type FailureKind, RefusedRequest, WorkerFailure } from './failure.ts'
 import { watchMemory } from './memory-watch.ts'
@@ -14,15 +14,13 @@ import {
   parseRan,
   parseWorkerMessage,
   type UncheckedTensorParams,
-  type WireModel,
   type WorkerMessage,
 } from './protocol/messages.ts'
-import { CHUNK_BYTES, splitTensor } from './protocol/split-tensor.ts'
+import { type Outgoing, sendInputs, sendModel, wireModel } from './protocol/outgoing.ts'
 import { TensorGuard } from './protocol/tensor-guard.ts'
 import { StageClock } from './stage-clock.ts'
 import { type Exit, startProcess, type WorkerProcess } from './worker-process.ts'
 
-type Outgoing = AsyncIterable<{ readonly message: HostMessage; readonly payload: Uint8Array }>
 type RequestOf = Extract<HostMessage, { readonly id: number }>
 
 interface Errand<T> {
@@ -277,45 +275,4 @@ function describeExit(exit: Exit, unfinished: string | null = null): string {
 function overMemory(residentBytes: number, limits: Limits): string {
   const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
   return `the worker holds ${mib(residentBytes)} of memory; its limit is ${mib(limits.memoryBytes ?? 0)}`
-}
-
-function wireModel(model: ModelRef): WireModel {
-  if ('path' in model) return model
-  return { format: model.format, folder: model.folder, byteLength: model.bytes.length }
-}
-
-async function* sendModel(request: number, model: ModelRef): Outgoing {
-  if ('path' in model) return
-  let offset = 0
-  do {
-    const payload = model.bytes.subarray(offset, offset + CHUNK_BYTES)
-    const last = offset + payload.length === model.bytes.length
-    yield { message: { jsonrpc: '2.0', method: 'bytes', params: { request, offset, last } }, payload }
-    offset += payload.length
-  } while (offset < model.bytes.length)
-}
-
-async function* sendInputs(request: number, inputs: Trace): Outgoing {
-  for (const name of inputs.values.flatMap(tensorNames)) {
-    const source = inputs.tensors.get(name)
-    if (!source) throw new Error(`the inputs name a tensor "${name}" that they do not have`)
-    yield* sendTensor(request, source)
-  }
-}
-
-async function* sendTensor(request: number, source: TensorSource): Outgoing {
-  const { name, dtype, shape, byteLength } = source
-  let sent = 0
-  const notify = (offset: number, payload: Uint8Array) => {
-    const last = offset + payload.length === byteLength
-    const params = { request, name, dtype, shape, offset, last }
-    return { message: { jsonrpc: '2.0', method: 'tensor', params } as const, payload }
-  }
-  for await (const bytes of source.chunks()) {
-    if (bytes.length === 0) continue
-    for (const part of splitTensor(source, bytes)) yield notify(sent + part.offset, part.bytes)
-    sent += bytes.length
-  }
-  if (byteLength === 0) yield notify(0, EMPTY)
-  if (sent !== byteLength) throw new Error(`input "${name}" has ${sent} bytes, expected ${byteLength}`)
 }

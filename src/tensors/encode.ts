@@ -20,7 +20,7 @@ export function encodeNumbers(dtype: DType, values: ArrayLike<number>): Uint8Arr
 export function encodeBigInts(dtype: DType, values: readonly bigint[]): Uint8Array {
   const { kind, bits } = DTYPES[dtype]
   if (kind !== 'int' && kind !== 'uint') throw new FormatError('not-an-integer', `${dtype} does not hold integers`)
-  for (const value of values) requireRange(dtype, value)
+  requireRange(dtype, values)
   if (bits === 64) return bytesOf(BigUint64Array.from(values, (value) => BigInt.asUintN(64, value)))
   return packCodes(bits, values.length, (i) => Number(BigInt.asUintN(bits, values[i]!)))
 }
@@ -46,11 +46,13 @@ function requireWhole(dtype: DType, value: number): number {
   throw new FormatError('not-an-integer', `${value} cannot be written as ${dtype}; give a whole number`)
 }
 
-function requireRange(dtype: DType, value: bigint): void {
+function requireRange(dtype: DType, values: readonly bigint[]): void {
   const { kind, bits } = DTYPES[dtype]
   const low = kind === 'int' ? -(1n << BigInt(bits - 1)) : 0n
   const high = low + (1n << BigInt(bits)) - 1n
-  if (value < low || value > high) throw outOfRange(dtype, value, low, high)
+  for (const value of values) {
+    if (value < low || value > high) throw outOfRange(dtype, value, low, high)
+  }
 }
 
 function outOfRange<T extends number | bigint>(dtype: DType, value: T, low: T, high: T): FormatError {

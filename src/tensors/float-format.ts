@@ -1,7 +1,7 @@
 import type { DType } from '../domain/dtype.ts'
 
 /** A binary float: sign, exponent, mantissa. Magnitudes in ascending order have ascending codes. */
-interface FloatFormat {
+export interface FloatFormat {
   readonly mantissaBits: number
   /** Exponent of the smallest normal number. */
   readonly minExponent: number

@@ -1,5 +1,5 @@
 import type { DType } from '../domain/dtype.ts'
-import { exponentOf, floatFormat, powerOfTwo } from './float-format.ts'
+import { exponentOf, type FloatFormat, floatFormat, powerOfTwo } from './float-format.ts'
 
 /** Distance from |value| to the next larger number that the float dtype can hold. */
 export function ulpSize(dtype: DType, value: number): number {
@@ -17,7 +17,22 @@ export function relativeUlp(dtype: DType): number {
  * number lies between two steps because it comes from a finer dtype.
  */
 export function ulpDistance(dtype: DType, a: number, b: number): number {
-  const { mantissaBits, minExponent } = formatOf(dtype)
+  return distanceIn(formatOf(dtype), a, b)
+}
+
+/** The largest `ulpDistance` of the first `count` pairs. */
+export function maxUlpDistance(dtype: DType, a: Float64Array, b: Float64Array, count: number): number {
+  const format = formatOf(dtype)
+  let largest = 0
+  for (let i = 0; i < count; i++) {
+    if (a[i] === b[i]) continue
+    const distance = distanceIn(format, a[i]!, b[i]!)
+    if (distance > largest) largest = distance
+  }
+  return largest
+}
+
+function distanceIn({ mantissaBits, minExponent }: FloatFormat, a: number, b: number): number {
   const perBinade = powerOfTwo(mantissaBits)
   const binadeA = Math.max(exponentOf(a), minExponent)
   const binadeB = Math.max(exponentOf(b), minExponent)
@@ -32,7 +47,7 @@ export function coarserDType(a: DType, b: DType): DType {
   return formatOf(a).mantissaBits <= formatOf(b).mantissaBits ? a : b
 }
 
-function formatOf(dtype: DType) {
+function formatOf(dtype: DType): FloatFormat {
   const format = floatFormat(dtype)
   if (!format) throw new TypeError(`${dtype} has no ulp: this is a bug in Assay, ask only for floats`)
   return format

@@ -8,12 +8,12 @@ import { memoryTrace } from '../../src/files/memory-trace.ts'
 import { DEFAULT_LIMITS, type Limits, type ModelRef } from '../../src/runtimes/contract.ts'
 import { createPool, type Pool } from '../../src/runtimes/pool.ts'
 
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-export function testPool(limits: Partial<Limits> = {}, size = 1): Pool {
+export function testPool(limits: Partial<Limits> = {}, size = 1, isolate?: 'case'): Pool {
   const runtimesFolder = join(ROOT, '.assay/runtimes')
   const context = { projectFolder: ROOT, runtimesFolder, notice: () => {} }
-  return createPool({ size, context, limits: { ...DEFAULT_LIMITS, ...limits } })
+  return createPool({ size, context, limits: { ...DEFAULT_LIMITS, ...limits }, ...(isolate && { isolate }) })
 }
 
 export async function saveModel(bytes: Uint8Array): Promise<ModelRef & { path: string }> {

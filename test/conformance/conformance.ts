@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { DTYPES, type DType } from '../../src/domain/dtype.ts'
@@ -7,9 +9,9 @@ import { byteLengthOf, elementCount, type Tensor, type Trace } from '../../src/d
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { encodeStrings } from '../../src/tensors/strings.ts'
 import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
-import { identity, longWork, smallNetwork, unknownOperator } from './models.ts'
+import { identity, longWork, smallNetwork, unknownOperator, withExternalWeights } from './models.ts'
 
-export type Check = 'dtypes' | 'bytes' | 'shapes' | 'crash' | 'timeout' | 'sessions' | 'chunks'
+export type Check = 'dtypes' | 'bytes' | 'external' | 'shapes' | 'crash' | 'timeout' | 'sessions' | 'chunks'
 
 /** What every runtime with a worker process must do; a skip says why one cannot. Open, run, wrong input, crash and timeout are never skipped. */
 export function describeConformance(
@@ -17,7 +19,8 @@ export function describeConformance(
   skips: Partial<Record<Exclude<Check, 'crash' | 'timeout'>, string>> = {},
 ) {
   const target = readTarget(spec)
-  const check = (name: Exclude<Check, 'crash' | 'timeout'>) => test.skipIf(skips[name] !== undefined)
+  const check = (name: keyof typeof skips) => (title: string, work: () => Promise<void>) =>
+    skips[name] === undefined ? test(title, work) : test.skip(`${title}: skipped, ${skips[name]}`, work)
   describe(`${spec} conforms`, () => {
     const pool = testPool()
     afterAll(() => pool.close())
@@ -48,10 +51,20 @@ export function describeConformance(
 
     check('bytes')('it opens an edited model from bytes', async () => {
       const model = await saveModel(smallNetwork())
-      const folder = model.path.slice(0, model.path.lastIndexOf('/'))
-      const edited = { format: 'onnx', bytes: smallNetwork(), folder } as const
+      const edited = { format: 'onnx', bytes: smallNetwork(), folder: dirname(model.path) } as const
       const captured = await captureTensors(pool, target, edited, traceOf({ x: floats([1, 2], [1, 2]) }))
       expect(numbersOf(captured.tensors.get('y'))).toEqual([9.5, 0, 15.25])
+    })
+
+    check('external')('it finds weights beside the model, also those of an edited one', async () => {
+      const { model: bytes, weights } = withExternalWeights('weights.bin')
+      const model = await saveModel(bytes)
+      const folder = dirname(model.path)
+      await writeFile(join(folder, 'weights.bin'), weights)
+      for (const ref of [model, { format: 'onnx', bytes, folder } as const]) {
+        const captured = await captureTensors(pool, target, ref, traceOf({ x: floats([1, 2], [1, 2]) }))
+        expect(numbersOf(captured.tensors.get('y'))).toEqual([9.5, 0, 15.25])
+      }
     })
 
     check('dtypes')('every dtype that it lists comes back bit for bit', async () => {

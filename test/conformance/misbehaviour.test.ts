@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { StageError } from '../../src/domain/errors.ts'
 import type { Limits } from '../../src/runtimes/contract.ts'
@@ -128,6 +129,25 @@ describe('a program that is not there', () => {
 })
 
 describe('the pool', () => {
+  test('with isolation gives every case a process of its own', async () => {
+    const pool = testPool({}, 1, 'case')
+    const target = await workerThat('well')
+    const model = await saveModel(identity('float32'))
+    const pids = new Set<string>()
+    for (let i = 0; i < 3; i++) pids.add((await captureTensors(pool, target, model, INPUTS)).detail.pid!)
+    await pool.close()
+    expect(pids.size).toBe(3)
+  })
+
+  test('closes the workers that were idle longest when many targets take turns', async () => {
+    const pool = testPool()
+    const model = await saveModel(identity('float32'))
+    for (let i = 0; i < 6; i++) await captureTensors(pool, await workerThat('well'), model, INPUTS)
+    await delay(300)
+    expect(workerPids().length).toBeLessThanOrEqual(3)
+    await pool.close()
+  })
+
   test('the probe of a worker that dies tells how, with its last words', async () => {
     const pool = testPool()
     const probe = await pool.probe(await workerThat('dies-at-start'))

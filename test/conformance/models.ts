@@ -1,5 +1,7 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import type { DType } from '../../src/domain/dtype.ts'
 import { buildModel } from '../../src/onnx/builder.ts'
+import { ModelProtoSchema, TensorProto_DataLocation } from '../../src/onnx/generated/onnx-ml_pb.ts'
 import { floats } from './capture.ts'
 
 /** y = relu(x · w + b), z = x + x */
@@ -18,6 +20,22 @@ export function smallNetwork(): Uint8Array {
     ],
     initializers: { w: floats([1, 2, 3, 4, 5, 6], [2, 3]), b: floats([0.5, -100, 0.25]) },
   })
+}
+
+/** The small network with the weights of its first layer in a file of their own, 8 bytes from its start. */
+export function withExternalWeights(location: string): { model: Uint8Array; weights: Uint8Array } {
+  const proto = fromBinary(ModelProtoSchema, smallNetwork())
+  const tensor = proto.graph!.initializer.find(({ name }) => name === 'w')!
+  const weights = new Uint8Array([...new Uint8Array(8), ...tensor.rawData])
+  const entries = { location, offset: '8', length: String(tensor.rawData.length) }
+  tensor.externalData = Object.entries(entries).map(([key, value]) => ({
+    $typeName: 'onnx.StringStringEntryProto',
+    key,
+    value,
+  }))
+  tensor.rawData = new Uint8Array(0)
+  tensor.dataLocation = TensorProto_DataLocation.EXTERNAL
+  return { model: toBinary(ModelProtoSchema, proto), weights }
 }
 
 export function identity(dtype: DType, shape: readonly (number | string)[] = ['n']): Uint8Array {

@@ -53,7 +53,8 @@ async function probe({ ort, version, file }: LoadedLibrary, device: string): Pro
 }
 
 /** y = Identity(x) over one float; some providers fail only when a session asks for them. */
-const TINY_MODEL = 'CAg6OwoQCgF4EgF5IghJZGVudGl0eRIBdFoRCgF4EgwKCggBEgYKBAoCCAFiEQoBeRIMCgoIARIGCgQKAggBQgQKABAN'
+const TINY_MODEL =
+  'CAgSBWFzc2F5Oj8KFAoBeBIBeRoAIghJZGVudGl0eToAEgVncmFwaFoPCgF4EgoKCAgBEgQKAggBYg8KAXkSCgoICAESBAoCCAFCBAoAEA0='
 
 async function whyUnusable(ort: OnnxRuntime, device: string): Promise<string | null> {
   const target = { name: device, runtime: 'ort', version: null, device, options: {} }

@@ -48,7 +48,13 @@ function specsOf(names: readonly string[], metadata: readonly OrtValueMetadata[]
 function specOf(name: string, metadata: OrtValueMetadata | undefined): ValueSpec {
   if (metadata?.isTensor === false) return { name, kind: 'sequence', dtype: null, shape: null }
   const dtype = metadata?.type !== undefined && isDType(metadata.type) ? metadata.type : null
-  return { name, kind: 'tensor', dtype, shape: metadata?.shape?.map((dim) => (dim === '' ? null : dim)) ?? null }
+  return { name, kind: 'tensor', dtype, shape: metadata?.shape?.map(knownDim) ?? null }
+}
+
+/** onnxruntime-web gives an open dimension as -1 in 32 unsigned bits. */
+function knownDim(dim: number | string): number | string | null {
+  if (dim === '') return null
+  return typeof dim === 'number' && (dim < 0 || dim > 0x7fffffff) ? null : dim
 }
 
 async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, sink: TensorSink): Promise<RunOutcome> {

@@ -5,8 +5,8 @@ import { quoteBytes } from './quote.ts'
 export const MAGIC = 'ASY1'
 export const PREFIX_BYTES = 12
 /** Lists of taps and specs of large graphs travel in one header. */
-export const MAX_HEADER_BYTES = 4 * 2 ** 20
-export const MAX_PAYLOAD_BYTES = 8 * 2 ** 20
+const MAX_HEADER_BYTES = 4 * 2 ** 20
+const MAX_PAYLOAD_BYTES = 8 * 2 ** 20
 
 /** What came over the channel breaks the protocol. */
 export class ProtocolError extends Error {

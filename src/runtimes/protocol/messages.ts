@@ -9,7 +9,7 @@ import * as read from './read-fields.ts'
 
 export const PROTOCOL = 1
 
-export interface HelloParams {
+interface HelloParams {
   readonly protocols: readonly number[]
   readonly device: string
 }
@@ -68,7 +68,7 @@ interface Notification<Method extends string, Params> {
   readonly params: Params
 }
 
-export interface WireError {
+interface WireError {
   readonly code: number
   readonly message: string
   readonly data?: FailureDetail & { readonly stage?: Stage }

@@ -15,7 +15,7 @@ import { quoteBytes } from '../protocol/quote.ts'
 const EMPTY = new Uint8Array(0)
 
 /** Memory for a payload, of just its size. */
-export type Place = (header: unknown, byteLength: number) => Uint8Array
+type Place = (header: unknown, byteLength: number) => Uint8Array
 
 /** Frames over blocking file descriptors: twice as fast as Node's streams, and a worker has nothing to do but wait. */
 export interface SyncChannel {

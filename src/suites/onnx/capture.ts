@@ -5,7 +5,7 @@ import type { Side } from '../../domain/verdict.ts'
 import { digestOf } from '../../files/digest.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { createTraceWriter, type TraceWriter } from '../../files/trace-writer.ts'
-import type { ContentKey, Lab } from '../../runs/contract.ts'
+import type { ContentKey, Lab, Opening } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 
@@ -43,9 +43,11 @@ const TRACE_FILE = 'trace.safetensors'
 /** Runs a model on a target and keeps its trace, or takes the trace that an equal step left. */
 export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: Pool, lab: Lab): Promise<Captured> {
   const spec = { title: request.title, stage: 'run', side: request.side, key: captureKey(request, info) } as const
-  const product = await lab.step<CaptureProduct>(spec, (folder) =>
-    runInto(join(folder, TRACE_FILE), request, pool, lab),
-  )
+  const opening = ({ durationsMs }: CaptureProduct): Opening => {
+    return { title: `compile on ${request.target.name}`, stage: 'compile', durationMs: durationsMs.compile }
+  }
+  const make = (folder: string) => runInto(join(folder, TRACE_FILE), request, pool, lab)
+  const product = await lab.step<CaptureProduct>(spec, make, opening)
   const path = join(product.folder, TRACE_FILE)
   const { detail, durationsMs, retried } = product.value
   return {

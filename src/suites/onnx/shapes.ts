@@ -2,7 +2,7 @@ import { UsageError } from '../../domain/errors.ts'
 import { globToRegExp } from '../../files/glob.ts'
 
 /** Sizes of symbolic dimensions for models whose name matches; several sizes make several cases. */
-export interface ShapeRule {
+interface ShapeRule {
   readonly match: string
   readonly dims: Readonly<Record<string, readonly number[]>>
 }

@@ -67,10 +67,3 @@ export const realModels: readonly RealModel[] = [
   float32(`${WAKE_WORDS}/timer_v0.1.onnx`, { 'onnx::Flatten_0': recorded('timer') }),
   float32(`${WAKE_WORDS}/weather_v0.1.onnx`, { 'onnx::Flatten_0': recorded('weather') }),
 ]
-
-/** The same as the sections of an Assay configuration, keyed by the model's id. */
-export const realModelsConfig = {
-  models: realModels.map(({ path }) => path),
-  inputs: Object.fromEntries(realModels.map(({ id, inputs }) => [id, inputs])),
-  dims: Object.fromEntries(realModels.map(({ id, dims }) => [id, dims])),
-}

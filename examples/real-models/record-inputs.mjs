@@ -1,5 +1,5 @@
 // Makes the files in inputs/: speech synthesised by espeak-ng, and what the first models of a pipeline make of it, as
-// inputs of the later ones. Run by hand (`apt-get install espeak-ng`, then `node test/real-models/record-inputs.mjs`).
+// inputs of the later ones. Run by hand (`apt-get install espeak-ng`, then `node examples/real-models/record-inputs.mjs`).
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,0 +1,69 @@
+import type { DType } from './domain/dtype.ts'
+import type { InputSetting } from './models/input-policy.ts'
+
+export interface ConfigTarget {
+  readonly runtime: string
+  readonly version?: string
+  readonly device?: string
+  readonly options?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** Limits for the outputs that meet every condition given. */
+interface ConfigTolerance {
+  /** Glob over case ids. */
+  readonly match?: string
+  /** Op type of the node that makes the output. */
+  readonly op?: string
+  /** Glob over output names. */
+  readonly output?: string
+  readonly dtype?: DType
+  readonly rtol?: number
+  readonly atol?: number
+  /** Times the tensor's own largest magnitude. */
+  readonly scale?: number
+  readonly relL2?: number
+  readonly allowedMismatch?: number
+}
+
+/** What `assay.config.ts` may hold. Paths are relative to the file itself. */
+export interface AssayConfig {
+  /** Files, folders and globs that are judged when the command line names none. */
+  readonly models?: readonly string[]
+  /** Targets by name, usable in `--target` and `--reference`. */
+  readonly targets?: Readonly<Record<string, string | ConfigTarget>>
+  /** Model glob → input name → how it is filled. */
+  readonly inputs?: Readonly<Record<string, Readonly<Record<string, InputSetting>>>>
+  /** Model glob → symbolic dimension, or `input[axis]` → size or sizes. */
+  readonly dims?: Readonly<Record<string, Readonly<Record<string, number | readonly number[]>>>>
+  readonly tolerances?: readonly ConfigTolerance[]
+  readonly reference?: string
+  readonly target?: string | readonly string[]
+  readonly seed?: number
+  readonly jobs?: number
+  /** Seconds, or text with a unit such as "5min". */
+  readonly timeout?: number | string
+  readonly memoryLimit?: number | string
+  readonly outputLimit?: number | string
+  readonly isolate?: 'case'
+  readonly maxFailures?: number
+  readonly recompute?: boolean
+  readonly strict?: boolean
+  readonly passWithNoTests?: boolean
+  readonly reporter?: string | readonly string[]
+  readonly outputDir?: string
+  readonly cacheDir?: string
+  readonly cacheSize?: number | string
+  readonly verbose?: boolean
+  readonly rtol?: number
+  readonly atol?: number
+  readonly allowedMismatch?: number
+  readonly shard?: string
+  readonly durations?: string
+  readonly dim?: readonly string[]
+  readonly input?: readonly string[]
+}
+
+/** Gives an editor the types of `assay.config.ts`. */
+export function defineConfig(config: AssayConfig): AssayConfig {
+  return config
+}

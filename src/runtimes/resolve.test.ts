@@ -1,0 +1,126 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { resolvePackage } from './resolve.ts'
+
+const NAME = 'onnxruntime-web'
+const newFolder = () => mkdtemp(join(tmpdir(), 'assay-resolve-'))
+let downloads = 0
+
+/** A registry with versions 1.30.0 and 1.2.3 of a tiny package. */
+async function startRegistry() {
+  const source = join(await newFolder(), 'package')
+  await mkdir(source)
+  const tarballs = new Map<string, Buffer>()
+  for (const version of ['1.30.0', '1.2.3']) {
+    const scripts = { install: 'exit 1' }
+    await writeFile(join(source, 'package.json'), JSON.stringify({ name: NAME, version, scripts }))
+    tarballs.set(version, spawnSync('tar', ['-cz', '-C', join(source, '..'), 'package']).stdout)
+  }
+  const server = createServer((request, response) => {
+    const { port } = server.address() as AddressInfo
+    const wanted = /^\/tarball\/(.*)\.tgz$/.exec(request.url ?? '')?.[1]
+    if (wanted) {
+      downloads++
+      response.end(tarballs.get(wanted))
+      return
+    }
+    if (request.url !== `/${NAME}`) {
+      response.writeHead(404).end('{}')
+      return
+    }
+    const versions = [...tarballs].map(([version, bytes]) => {
+      const integrity = `sha512-${createHash('sha512').update(new Uint8Array(bytes)).digest('base64')}`
+      const dist = { tarball: `http://127.0.0.1:${port}/tarball/${version}.tgz`, integrity }
+      return [version, { name: NAME, version, dist }]
+    })
+    response.setHeader('content-type', 'application/json')
+    response.end(
+      JSON.stringify({ name: NAME, 'dist-tags': { latest: '1.30.0' }, versions: Object.fromEntries(versions) }),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+async function emptyContext() {
+  const notices: string[] = []
+  const folder = await newFolder()
+  const projectFolder = join(folder, 'a project')
+  await mkdir(projectFolder)
+  const notice = (text: string) => notices.push(text)
+  return { projectFolder, runtimesFolder: join(folder, 'run times'), notice, notices }
+}
+
+describe('where a runtime comes from', () => {
+  const before = { ...process.env }
+  let server: Awaited<ReturnType<typeof startRegistry>>
+  beforeAll(async () => {
+    server = await startRegistry()
+    process.env.npm_config_registry = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    process.env.npm_config_cache = await newFolder()
+    process.env.npm_config_fetch_retries = '0'
+  })
+  afterAll(async () => {
+    process.env = before
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  test("the user's own copy is taken, also from a folder above", async () => {
+    const context = await emptyContext()
+    const folder = join(context.projectFolder, 'node_modules', NAME)
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'package.json'), '{ "version": "1.9.9" }')
+    const inside = { ...context, projectFolder: join(context.projectFolder, 'packages/inner') }
+    expect(await resolvePackage(NAME, null, inside)).toEqual({ folder, version: '1.9.9' })
+    expect(await resolvePackage(NAME, '1.9.9', inside)).toEqual({ folder, version: '1.9.9' })
+  })
+
+  test('otherwise the pinned version is installed, once, without its scripts, with a notice', async () => {
+    const context = await emptyContext()
+    downloads = 0
+    const found = await Promise.all([resolvePackage(NAME, null, context), resolvePackage(NAME, null, context)])
+    const folder = join(context.runtimesFolder, `${NAME}@1.30.0`, 'node_modules', NAME)
+    expect(found).toEqual([
+      { folder, version: '1.30.0' },
+      { folder, version: '1.30.0' },
+    ])
+    expect(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')).version).toBe('1.30.0')
+    expect(downloads).toBe(1)
+    expect(context.notices).toEqual([expect.stringContaining('installing onnxruntime-web@1.30.0 into ')])
+    expect(await readdir(context.runtimesFolder)).toEqual([`${NAME}@1.30.0`])
+  })
+
+  test('a version that was asked for is installed although the project has another one', async () => {
+    const context = await emptyContext()
+    const own = join(context.projectFolder, 'node_modules', NAME)
+    await mkdir(own, { recursive: true })
+    await writeFile(join(own, 'package.json'), '{ "version": "1.9.9" }')
+    expect((await resolvePackage(NAME, '1.2.3', context)).version).toBe('1.2.3')
+  })
+
+  test('a lock whose owner died is taken over', async () => {
+    const context = await emptyContext()
+    await mkdir(context.runtimesFolder)
+    const dead = spawnSync('true').pid
+    await writeFile(join(context.runtimesFolder, `${NAME}@1.30.0.lock`), String(dead))
+    expect((await resolvePackage(NAME, null, context)).version).toBe('1.30.0')
+  })
+
+  test('a failed installation says what npm said and leaves nothing behind', async () => {
+    const context = await emptyContext()
+    await expect(resolvePackage(NAME, '9.9.9', context)).rejects.toThrow(
+      /cannot install onnxruntime-web@9\.9\.9; npm said: .*9\.9\.9/s,
+    )
+    expect(await readdir(context.runtimesFolder)).toEqual([])
+  })
+
+  test.each(['latest', '../../evil', '1.30', '--registry=http://evil'])('"%s" is not a version', async (version) => {
+    await expect(resolvePackage(NAME, version, await emptyContext())).rejects.toThrow('write an exact one')
+  })
+})
