@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Result } from '../src/domain/result.ts'
 import type { RunHeader, Summary } from '../src/domain/run.ts'
@@ -41,11 +42,27 @@ export function copyFixture(name: string, to: string): void {
 
 /** Runs the built command line as a user does. */
 export function assay(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ran> {
-  const child = spawn(process.execPath, [main, ...args], {
+  return ended(startAssay(args, cwd, env))
+}
+
+export type RunningAssay = ChildProcessByStdio<null, Readable, Readable>
+
+export function startAssay(args: readonly string[], cwd: string, env: Record<string, string> = {}): RunningAssay {
+  return spawn(process.execPath, [main, ...args], {
     cwd,
-    env: { ...process.env, CI: '', GITHUB_ACTIONS: '', NO_COLOR: '1', FORCE_COLOR: '', ...env },
+    env: { ...userEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+}
+
+/** As a person has it: without what a test runner or a CI system sets. */
+function userEnvironment(): NodeJS.ProcessEnv {
+  const others = Object.entries(process.env).filter(([name]) => !/^(CI|GITHUB_|FORCE_COLOR|ASSAY_)/.test(name))
+  return { ...Object.fromEntries(others), NO_COLOR: '1' }
+}
+
+/** Waits for the end of a process and of what it prints. */
+export function ended(child: RunningAssay): Promise<Ran> {
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -25,15 +25,15 @@ export async function loadConfig(given: string | undefined, cwd: string): Promis
 function fromItsFolder(config: AssayConfig, folder: string, cwd: string): AssayConfig {
   const models = config.models?.map((path) => relative(cwd, resolve(folder, path)) || '.')
   const inputs = Object.entries(config.inputs ?? {}).map(([match, settings]) => {
-    const located = Object.entries(settings).map(([name, setting]) => [name, locatedInput(setting, folder)])
+    const located = Object.entries(settings).map(([name, setting]) => [name, locatedInput(setting, folder, cwd)])
     return [match, Object.fromEntries(located)]
   })
   return { ...config, ...(models && { models }), inputs: Object.fromEntries(inputs) }
 }
 
-function locatedInput(setting: InputSetting, folder: string): InputSetting {
+function locatedInput(setting: InputSetting, folder: string, cwd: string): InputSetting {
   const policy = inputPolicyOf(setting)
-  return typeof policy === 'object' && 'file' in policy ? { file: resolve(folder, policy.file) } : policy
+  return typeof policy === 'object' && 'file' in policy ? { file: relative(cwd, resolve(folder, policy.file)) } : policy
 }
 
 async function readConfig(path: string): Promise<unknown> {

@@ -23,6 +23,8 @@ import { type TestValues, testValues } from './test-values.ts'
 interface Invocation {
   readonly cwd: string
   readonly paths: readonly string[]
+  /** As on the command line; empty where the configuration names the models. */
+  readonly givenPaths: readonly string[]
   readonly values: TestValues
   readonly loaded: LoadedConfig
   readonly targets: ChosenTargets
@@ -76,7 +78,14 @@ async function invocationOf(paths: readonly string[], options: Record<string, un
   })
   const checked = testValues(values)
   const given = paths.length > 0 ? paths : (loaded.config.models ?? [])
-  return { cwd, paths: given, values: checked, loaded, targets: chosenTargets(checked, loaded.config) }
+  return {
+    cwd,
+    paths: given,
+    givenPaths: paths,
+    values: checked,
+    loaded,
+    targets: chosenTargets(checked, loaded.config),
+  }
 }
 
 async function printIds(invocation: Invocation): Promise<number> {
@@ -153,9 +162,9 @@ function reporterContext({ verbose, color }: TestValues) {
   return { stdout, stderr, env, verbose, ...(color !== undefined && { color }) }
 }
 
-function reproduceOf({ paths, values, loaded, cwd }: Invocation): (id: string) => string {
+function reproduceOf({ givenPaths, values, loaded, cwd }: Invocation): (id: string) => string {
   const config = loaded.path === null ? null : relative(cwd, loaded.path)
-  return (id) => reproduceCommand(id, paths, values, config)
+  return (id) => reproduceCommand(id, givenPaths, values, config)
 }
 
 function recordedOptions({ paths, values, loaded, cwd }: Invocation): Record<string, unknown> {

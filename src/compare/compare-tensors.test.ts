@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { DType } from '../domain/dtype.ts'
 import { compareTensors } from './compare-tensors.ts'
 import type { Rule } from './contract.ts'
-import { compare, EXACT, integers, MODEL, metric, noise, tensor } from './testing/tensors.ts'
+import { compare, EXACT, MODEL, metric, noise, tensor } from './testing/tensors.ts'
 import { overrideTolerance, tableRule, toleranceFor } from './tolerances.ts'
 
 const { NaN: NAN, POSITIVE_INFINITY: INF } = Number

@@ -49,6 +49,14 @@ describe('float tolerance', () => {
     expect(result.worst[0]?.index).toEqual([200_001])
   })
 
+  test('the floor of single elements does not hide one wrong element of a tiny tensor', async () => {
+    const values = noise(300_000).map((value) => value * 1e-12)
+    const broken = values.slice()
+    broken[7] = broken[7]! + 2e-15
+    const result = await compare(tensor('float32', values), tensor('float32', broken))
+    expect(result).toMatchObject({ verdict: 'fail', mismatches: { count: 1 } })
+  })
+
   test('a small error everywhere fails by relL2 although no element is over its limit', async () => {
     const values = noise(5000)
     const shifted = values.map((value) => value * 1.0005)
@@ -99,11 +107,8 @@ describe('float tolerance', () => {
     expect((await compare(big, tensor('float64', [1e308, 1e308]), rule)).verdict).toBe('fail')
     const tiny = tensor('float64', [1e-308, 2e-308])
     expect((await compare(tiny, tensor('float64', [1.01e-308, 2.02e-308]), rule)).verdict).toBe('fail')
-    const vast: Rule = {
-      kind: 'float',
-      tolerance: { ...toleranceFor('float64', 'model'), rtol: 0.99, scale: 0.99 },
-      source: '',
-    }
+    const overflowing = { ...toleranceFor('float64', 'model'), rtol: 0.99, scale: 0.99, relL2: null }
+    const vast: Rule = { kind: 'float', tolerance: overflowing, source: 'given' }
     expect((await compare(big, tensor('float64', [-1e308, -1e308]), vast)).verdict).toBe('fail')
   })
 

@@ -56,6 +56,13 @@ describe('indices', () => {
     expect((await compare([1, 0, 1], [0, 0, 1], { ...columns, axis: -2 })).verdict).toBe('fail')
   })
 
+  test('a negative axis counts from the end', async () => {
+    const indexed = tensor('float32', [2, 2], [5, 1, 5, 2])
+    expect((await compare([0, 1], [1, 1], { indexed, axis: -2 })).verdict).toBe('pass')
+    expect((await compare([0, 1], [0, 0], { indexed, axis: -2 })).verdict).toBe('fail')
+    expect((await compare([0, 0], [1, 0], { indexed, axis: -1 })).verdict).toBe('fail')
+  })
+
   test('without the indexed tensor, or with one that does not fit, they are exact and flagged', async () => {
     const missing = await compare([1, 0], [2, 0], {})
     expect(missing).toMatchObject({

@@ -29,6 +29,7 @@ const WORST_SHOWN = 5
 const OUTPUTS_SHOWN = 5
 const STDERR_LINES = 10
 const COMMAND_LENGTH = 8000
+const INSTALLATION = new Set(['file', 'devices', 'engine', 'bundle', 'deterministic'])
 
 /** Everything that is known about one case, worst first, ending with the command that judges it again. */
 export function caseBlock(result: Result, options: BlockOptions): string[] {
@@ -43,7 +44,7 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
     ...caseMetrics(result).flatMap((metric) => write('metric', metricLine(metric, options.style))),
     ...outputLines(result, options),
     ...(result.band ?? []).flatMap((band) => write('noise', bandText(band))),
-    ...write('ran', measurementsText(result)),
+    ...measurementLines(result, options.verbose).flatMap((line, i) => write(i === 0 ? 'ran' : '', line)),
     ...fileLines(result, options),
     `  ${options.style.paint('dim', 'reproduce'.padEnd(LABEL_WIDTH))}${commandText(result.reproduce)}`,
   ]
@@ -186,12 +187,18 @@ function bandText(band: SensitivityBand): string {
   return `${name} moves by ${size} when the reference is disturbed (most by ${cleanText(band.by, 120)}; ${band.samples} samples)`
 }
 
-function measurementsText(result: Result): string {
-  const entries = Object.entries(result.measurements)
-  const texts = entries.map(([name, value]) => {
-    return `${cleanText(name, 80)} ${typeof value === 'number' ? formatNumber(value) : cleanText(value, 120)}`
-  })
-  return texts.join(' · ')
+/** One line per side, so that the two can be compared by eye; details of the installation only when asked for. */
+function measurementLines({ measurements }: Result, verbose: boolean): string[] {
+  const groups = new Map<string, string[]>()
+  for (const [name, value] of Object.entries(measurements)) {
+    const dot = name.indexOf('.')
+    const key = name.slice(dot + 1)
+    if (!verbose && INSTALLATION.has(key)) continue
+    const group = dot < 0 ? '' : `${cleanText(name.slice(0, dot), 80)}: `
+    const text = typeof value === 'number' ? formatNumber(value) : cleanText(value, 120)
+    groups.set(group, [...(groups.get(group) ?? []), `${cleanText(key, 80)} ${text}`])
+  }
+  return [...groups].map(([group, texts]) => `${group}${texts.join(' · ')}`)
 }
 
 function fileLines(result: Result, { style, folder }: BlockOptions): string[] {

@@ -113,7 +113,8 @@ describe('junit', () => {
         why        expected to fail: onnxruntime#29651
         compared   1 of 1
         outputs    1 passed
-        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        ran        reference: version onnxruntime-node 1.30.0
+                   target: version onnxruntime-web 1.30.0
         reproduce  assay test models -k &apos;ppocr/cls/full_model@ort-web:wasm&apos;</failure>
             <system-out>reproduce: assay test models -k &apos;ppocr/cls/full_model@ort-web:wasm&apos;</system-out>
           </testcase>
@@ -172,7 +173,8 @@ describe('junit', () => {
           worst at  reference  target   error   allowed
           [0, 0]       0.9251  0.3472  0.5779  0.001018
         outputs    others: 1 passed
-        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        ran        reference: version onnxruntime-node 1.30.0
+                   target: version onnxruntime-web 1.30.0
         files      target.safetensors  .assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T/artifacts/9f3c2e1a  3.4 KiB
         reproduce  assay test models -k &apos;silero_vad/full_model@chromium:webgpu&apos;</failure>
             <system-out>reproduce: assay test models -k &apos;silero_vad/full_model@chromium:webgpu&apos;</system-out>
@@ -195,7 +197,8 @@ describe('junit', () => {
           | loading
           | terminate called after throwing an instance of &apos;Ort::Exception&apos;
           |   what():  Cast
-        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        ran        reference: version onnxruntime-node 1.30.0
+                   target: version onnxruntime-web 1.30.0
         reproduce  assay test models -k &apos;test_cast_FLOAT16_to_UINT4/full_model@ort:cpu,optimization=disabled&apos;</error>
             <system-out>reproduce: assay test models -k &apos;test_cast_FLOAT16_to_UINT4/full_model@ort:cpu,optimization=disabled&apos;</system-out>
           </testcase>

@@ -46,14 +46,16 @@ describe('a run replayed into a log', () => {
           mismatches 0 of 1 (allowed 0)
           metric     ✗ relL2 0.031 > limit 1e-4 (fp32 whole model, built-in table; n=1)
         noise      hidden moves by relL2 0.0374, max error 0.81 when the reference is disturbed (most by input nudged by one ulp; 8 samples)
-        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        ran        reference: version onnxruntime-node 1.30.0
+                   target: version onnxruntime-web 1.30.0
         reproduce  assay test models -k 'moonshine/encoder/full_model@ort-web:wasm'
 
       X XPASS  ppocr/cls/full_model@ort-web:wasm  1.00s
         why        expected to fail: onnxruntime#29651
         compared   1 of 1
         outputs    1 passed
-        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        ran        reference: version onnxruntime-node 1.30.0
+                   target: version onnxruntime-web 1.30.0
         reproduce  assay test models -k 'ppocr/cls/full_model@ort-web:wasm'
 
       ! ERROR  test_cast_FLOAT16_to_UINT4/full_model@ort:cpu,optimization=disabled  2.00s
@@ -66,7 +68,8 @@ describe('a run replayed into a log', () => {
           | loading
           | terminate called after throwing an instance of 'Ort::Exception'
           |   what():  Cast
-        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        ran        reference: version onnxruntime-node 1.30.0
+                   target: version onnxruntime-web 1.30.0
         reproduce  assay test models -k 'test_cast_FLOAT16_to_UINT4/full_model@ort:cpu,optimization=disabled'
 
       ✗ FAIL  silero_vad/full_model@chromium:webgpu  1.75s
@@ -83,7 +86,8 @@ describe('a run replayed into a log', () => {
           worst at  reference  target   error   allowed
           [0, 0]       0.9251  0.3472  0.5779  0.001018
         outputs    others: 1 passed
-        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        ran        reference: version onnxruntime-node 1.30.0
+                   target: version onnxruntime-web 1.30.0
         files      target.safetensors  .assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T/artifacts/9f3c2e1a  3.4 KiB
         reproduce  assay test models -k 'silero_vad/full_model@chromium:webgpu'
 
@@ -145,7 +149,8 @@ describe('a run replayed into a log', () => {
           mismatches 0 of 1 (allowed 0)
           metric     ✓ relL2 2.4e-7 ≤ limit 1e-4 (fp32 whole model, built-in table; n=1)
           measured   maxAbs 2.2e-7
-        ran        reference.version onnxruntime-node 1.30.0 · target.version onnxruntime-web 1.30.0
+        ran        reference: version onnxruntime-node 1.30.0
+                   target: version onnxruntime-web 1.30.0
         reproduce  assay test models -k 'silero_vad/full_model@ort-web:wasm'
 
       stage    total  count    mean     min
@@ -309,9 +314,9 @@ describe('widths', () => {
                    the reference is disturbed
                    (most by input nudged by
                    one ulp; 8 samples)
-        ran        reference.version
-                   onnxruntime-node 1.30.0 ·
-                   target.version
+        ran        reference: version
+                   onnxruntime-node 1.30.0
+                   target: version
                    onnxruntime-web 1.30.0
         reproduce  assay test models -k 'moonshine/encoder/full_model@ort-web:wasm'
 
@@ -338,9 +343,9 @@ describe('widths', () => {
                      target 0.3472, error
                      0.5779, allowed 0.001018
         outputs    others: 1 passed
-        ran        reference.version
-                   onnxruntime-node 1.30.0 ·
-                   target.version
+        ran        reference: version
+                   onnxruntime-node 1.30.0
+                   target: version
                    onnxruntime-web 1.30.0
         files      target.safetensors  .assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T/artifacts/9f3c2e1a  3.4 KiB
         reproduce  assay test models -k 'silero_vad/full_model@chromium:webgpu'

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { SkipCase, StageError } from '../domain/errors.ts'
+import { SkipCase, StageError, UsageError } from '../domain/errors.ts'
 import type { Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
 import type { Side, Stage } from '../domain/verdict.ts'
@@ -73,8 +73,10 @@ async function probe(crew: Crew, target: Target, keep: boolean): Promise<Probe> 
     if (!worker.probe.available) return worker.probe
     return { ...worker.probe, fingerprint: fingerprintOf(target, schemaOf(target.runtime), worker.probe.fingerprint) }
   } catch (error) {
-    if (!(error instanceof WorkerFailure)) throw error
-    return { available: false, reason: withLastLine(error) }
+    if (error instanceof WorkerFailure) return { available: false, reason: withLastLine(error) }
+    const isRefusal = error instanceof RefusedRequest || (error instanceof UsageError && error.code === 'install')
+    if (!isRefusal) throw error
+    return { available: false, reason: error.message }
   }
 }
 

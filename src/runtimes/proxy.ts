@@ -71,10 +71,15 @@ export class WorkerProxy {
     const worker = new WorkerProxy(launch, limits)
     const params = { protocols: [PROTOCOL], device }
     const errand = { limitMs: limits.startMs, doing: 'start', parse: parseHello }
-    worker.probe = await worker.abortable(signal, () =>
-      worker.#request((id) => ({ jsonrpc: '2.0', id, method: 'hello', params }), errand),
-    )
-    return worker
+    try {
+      worker.probe = await worker.abortable(signal, () =>
+        worker.#request((id) => ({ jsonrpc: '2.0', id, method: 'hello', params }), errand),
+      )
+      return worker
+    } catch (error) {
+      await worker.stop()
+      throw error
+    }
   }
 
   /** It will answer nothing more. */
@@ -268,6 +273,7 @@ export class WorkerProxy {
 const EMPTY = new Uint8Array(0)
 
 function describeExit(exit: Exit, unfinished: string | null = null): string {
+  if (exit.signal === null && exit.exitCode === null) return 'the worker hangs and cannot even be killed'
   const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
   return `the worker ${how}${unfinished ? `, ${unfinished}` : ' before it answered'}`
 }

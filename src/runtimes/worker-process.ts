@@ -25,6 +25,10 @@ export interface WorkerProcess {
 /** Children that hold the pipes open must not keep us waiting for ever. */
 const LAST_WORDS_MS = 500
 
+/** A process that hangs in a driver outlives even SIGKILL. */
+const UNKILLABLE_MS = 5000
+const STILL_THERE: Exit = { exitCode: null, signal: null, problem: null }
+
 const living = new Set<number>()
 let hooked = false
 
@@ -45,7 +49,16 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
   input.on('error', () => {})
   const pid = child.pid ?? null
   if (pid !== null) killWithHost(pid)
-  return { pid, argv: launch.argv, input, channel, tail, exited: exitOf(child), kill: () => killGroup(pid) }
+  let giveUp = () => {}
+  const unkillable = new Promise<Exit>((resolve) => {
+    giveUp = () => resolve(STILL_THERE)
+  })
+  const kill = () => {
+    killGroup(pid)
+    setTimeout(giveUp, UNKILLABLE_MS).unref()
+  }
+  const exited = Promise.race([exitOf(child), unkillable])
+  return { pid, argv: launch.argv, input, channel, tail, exited, kill }
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

@@ -9,7 +9,8 @@ export function valuesPerElement(dtype: DType): 1 | 2 {
 /** Bytes from the one that holds element `first`, at an address that typed arrays of `alignment` accept. */
 export function alignedBytes(bytes: Uint8Array, firstByte: number, byteLength: number, alignment: number): Uint8Array {
   const part = bytes.subarray(firstByte, firstByte + byteLength)
-  return part.byteOffset % alignment === 0 ? part : part.slice()
+  // Not slice(): that of Node's Buffer is a view at the same address.
+  return part.byteOffset % alignment === 0 ? part : new Uint8Array(part)
 }
 
 /** Refuses to read elements that the bytes do not hold. */

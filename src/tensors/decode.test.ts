@@ -47,6 +47,7 @@ describe('decoding', () => {
       shifted.set(bytes, 1)
       const count = dtype === 'complex128' ? 1 : 2
       expect(numbers(dtype, shifted.subarray(1), 0, count)).toEqual([1, 2])
+      expect(numbers(dtype, Buffer.from(shifted.buffer).subarray(1), 0, count)).toEqual([1, 2])
     },
   )
 

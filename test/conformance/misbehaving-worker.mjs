@@ -110,6 +110,10 @@ const runs = {
     tensor(id, {}, one)
     send({ id, result: { ...ran, values: [] } })
   },
+  'names-twice': (id) => {
+    tensor(id, {}, one)
+    send({ id, result: { ...ran, values: [ran.values[0], ran.values[0]] } })
+  },
   'other-request': (id) => tensor(id + 7, {}, one),
   'other-answer': (id) => send({ id: id + 7, result: ran }),
   'no-duration': (id) => {
@@ -131,6 +135,7 @@ const starts = {
   },
   'other-protocol': (id) => send({ id, result: { ...hello, protocols: [99] } }),
   'dies-at-start': die,
+  'refuses-hello': (id) => send({ id, error: { code: -32000, message: 'licence expired' } }),
   unavailable: (id) => send({ id, result: { protocols: [1], available: false, reason: 'no such board' } }),
 }
 

@@ -71,11 +71,13 @@ describe('a worker that misbehaves is an error that says so, and the pool goes o
     ['never-ends-tensor', 'run', 'tensor "y" never ended', {}],
     ['forgets-a-tensor', 'run', 'tensor "y" never came', {}],
     ['unnamed-tensor', 'run', 'tensor "y" came but is in no value', {}],
+    ['names-twice', 'run', 'the values name a tensor twice', {}],
     ['other-request', 'run', 'which awaits none', {}],
     ['other-answer', 'run', 'which was not asked', {}],
     ['no-duration', 'run', 'run durationMs: found nothing, expected a number from 0 up', {}],
     ['other-protocol', 'compile', 'the worker speaks protocols [99]; this host speaks 1', {}],
     ['unavailable', 'compile', 'no such board', {}],
+    ['refuses-hello', 'compile', 'licence expired', {}],
   ])('%s', async (how, stage, message, limits) => {
     const error = await failureWith(how, limits)
     expect(error.message).toContain(message)
@@ -153,6 +155,13 @@ describe('the pool', () => {
     const probe = await pool.probe(await workerThat('dies-at-start'))
     await pool.close()
     expect(probe).toMatchObject({ available: false, reason: expect.stringContaining('the moon is full') })
+  })
+
+  test('the probe of a worker that refuses hello gives its words', async () => {
+    const pool = testPool()
+    expect(await pool.probe(await workerThat('refuses-hello'))).toEqual({ available: false, reason: 'licence expired' })
+    await pool.close()
+    expect(workerPids()).toEqual([])
   })
 
   test('replaces a worker after 500 sessions', async () => {

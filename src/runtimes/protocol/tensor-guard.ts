@@ -41,7 +41,9 @@ export class TensorGuard {
   /** Every value that the worker names must have come whole, and nothing else. */
   finish(values: readonly TraceValue[]): void {
     if (this.#current) throw new ProtocolError(`tensor ${quote(this.#current.name)} never ended`)
-    const named = new Set(values.flatMap(tensorNames))
+    const names = values.flatMap(tensorNames)
+    const named = new Set(names)
+    if (named.size !== names.length) throw new ProtocolError('the values name a tensor twice')
     for (const name of named) if (!this.#complete.has(name)) throw new ProtocolError(`tensor ${quote(name)} never came`)
     for (const name of this.#complete)
       if (!named.has(name)) throw new ProtocolError(`tensor ${quote(name)} came but is in no value`)

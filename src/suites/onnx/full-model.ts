@@ -3,7 +3,6 @@ import { compareTraces } from '../../compare/compare-traces.ts'
 import type { TraceComparison } from '../../compare/contract.ts'
 import { insideBand } from '../../compare/inside-band.ts'
 import { StageError } from '../../domain/errors.ts'
-import type { SensitivityBand } from '../../domain/result.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Trace } from '../../domain/tensor.ts'
 import type { Side, Verdict } from '../../domain/verdict.ts'
@@ -14,7 +13,7 @@ import { type PreparedInputs, prepareInputs } from './inputs.ts'
 import { type LoadedModel, loadModel } from './load.ts'
 import { readDataSet } from './recorded.ts'
 import { declaredPrecision, precisionOf, type RuleOf, rulesFor } from './rules.ts'
-import { measureBand } from './sensitivity.ts'
+import { type MeasuredBand, measureBand } from './sensitivity.ts'
 import type { OnnxSuiteOptions } from './suite.ts'
 
 export interface FullModelCase extends Case {
@@ -36,6 +35,7 @@ interface Given {
   readonly detail: Readonly<Record<string, string | number>>
   readonly retried: boolean
   readonly info: RuntimeInfo | null
+  readonly model: LoadedModel
 }
 
 /** A case on its way: what every step needs. */
@@ -64,7 +64,7 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
     overrides: options.tolerances,
   })
   const comparison = await compareSides(work, reference.trace, target.trace, rules)
-  const band = comparison.verdict === 'fail' ? await bandOf(work, reference, rules) : null
+  const band = comparison.verdict === 'fail' ? await bandOf(work, reference, comparison, rules) : null
   const judged = judgement(work, comparison, band, reference, target)
   if (judged.verdict !== 'pass') await keepFiles(work, reference, target)
   return judged
@@ -88,7 +88,7 @@ async function referenceSide(work: Work): Promise<Given> {
     return captureSide(work, 'reference', c.referenceTarget, given)
   }
   const trace = await readDataSet(c.dataSet!, 'output', model.model.outputs, 'inputs', 'reference')
-  return { trace, path: null, detail: {}, retried: false, info: null }
+  return { trace, path: null, detail: {}, retried: false, info: null, model }
 }
 
 function targetSide(work: Work): Promise<Given> {
@@ -111,7 +111,7 @@ async function captureSide(work: Work, side: Side, target: Target, model: Loaded
   }
   const captured = await capture(request, info, options.pool, lab)
   const detail = { version: info.version, ...info.detail, ...captured.detail, run_ms: captured.durationMs }
-  return { ...captured, detail, info }
+  return { ...captured, detail, info, model }
 }
 
 async function compareSides(work: Work, reference: Trace, target: Trace, rules: RuleOf): Promise<TraceComparison> {
@@ -128,19 +128,25 @@ async function compareSides(work: Work, reference: Trace, target: Trace, rules: 
 }
 
 /** Only a live reference can be disturbed; recorded outputs have no band, so nothing excuses them. */
-async function bandOf(work: Work, reference: Given, rules: RuleOf): Promise<SensitivityBand[] | null> {
-  const { c, options, model, inputs, lab } = work
+async function bandOf(
+  work: Work,
+  reference: Given,
+  comparison: TraceComparison,
+  rules: RuleOf,
+): Promise<MeasuredBand | null> {
+  const { c, options, inputs, lab } = work
   if (!c.referenceTarget || !reference.info) return null
   return measureBand(
     {
       reference: c.referenceTarget,
       schema: options.pool.schemaOf(c.referenceTarget),
       info: reference.info,
-      model,
+      model: reference.model,
       inputs: inputs.trace,
       inputsDigest: inputs.digest,
       precision: precisionOf({ tested: work.tested.model, target: c.underTest }),
       trace: reference.trace,
+      outputs: comparison.outputs,
       rules,
       seed: options.seed,
     },
@@ -152,11 +158,11 @@ async function bandOf(work: Work, reference: Given, rules: RuleOf): Promise<Sens
 function judgement(
   work: Work,
   comparison: TraceComparison,
-  band: SensitivityBand[] | null,
+  band: MeasuredBand | null,
   reference: Given,
   target: Given,
 ): Judgement {
-  const excused = band !== null && insideBand(comparison.outputs, band)
+  const excused = band !== null && insideBand(comparison.outputs, band.bands)
   const verdict: Verdict = excused ? 'inconclusive' : comparison.verdict
   const reason = excused
     ? `over tolerance, but roundings move the reference as far: ${comparison.reason}`
@@ -174,11 +180,12 @@ function judgement(
     metrics: comparison.metrics,
     outputs: comparison.outputs,
     worst: comparison.worst,
-    ...(band ? { band } : {}),
+    ...(band ? { band: band.bands } : {}),
     measurements: {
       ...work.inputs.measurements,
       ...prefixed('reference', reference.detail),
       ...prefixed('target', target.detail),
+      ...(band && band.problems.length > 0 && { 'sensitivity.not_measured': band.problems.join('; ') }),
     },
     reproduce: work.options.reproduce(work.c.id),
   }

@@ -1,6 +1,8 @@
 import { compareTraces } from '../../compare/compare-traces.ts'
 import type { ComputeDType } from '../../compare/contract.ts'
-import type { SensitivityBand } from '../../domain/result.ts'
+import { insideBand } from '../../compare/inside-band.ts'
+import { StageError } from '../../domain/errors.ts'
+import type { OutputResult, SensitivityBand } from '../../domain/result.ts'
 import type { Target, TargetSchema } from '../../domain/target.ts'
 import type { Trace } from '../../domain/tensor.ts'
 import { digestOf } from '../../files/digest.ts'
@@ -29,6 +31,9 @@ const ROUNDING: Readonly<Record<ComputeDType, number>> = {
 }
 
 const INPUT_SAMPLES = 4
+/** Drawn while the target lies outside the band but within `NEAR` times of it. */
+const MOST_SAMPLES = 24
+const NEAR = 2
 
 export interface BandRequest {
   readonly reference: Target
@@ -39,8 +44,16 @@ export interface BandRequest {
   readonly inputsDigest: string
   readonly precision: ComputeDType
   readonly trace: Trace
+  /** What the target gave, judged. */
+  readonly outputs: readonly OutputResult[]
   readonly rules: RuleOf
   readonly seed: number
+}
+
+export interface MeasuredBand {
+  readonly bands: readonly SensitivityBand[]
+  /** Disturbances that could not be run; without them the band is narrower and excuses less. */
+  readonly problems: readonly string[]
 }
 
 interface Disturbance {
@@ -48,32 +61,50 @@ interface Disturbance {
   readonly change: Partial<Pick<CaptureRequest, 'target' | 'model' | 'modelDigest' | 'inputs' | 'inputsDigest'>>
 }
 
-/** Disturbs the reference by roundings and says, per output, how far that moved it. */
-export async function measureBand(request: BandRequest, pool: Pool, lab: Lab): Promise<SensitivityBand[]> {
+/**
+ * Disturbs the reference by roundings and says, per output, how far that moved it. Where roundings flip decisions every
+ * disturbance gives another answer, and the target is one more of them: when it lies just outside, more samples are drawn.
+ */
+export async function measureBand(request: BandRequest, pool: Pool, lab: Lab): Promise<MeasuredBand> {
   const bands = new Map<string, SensitivityBand>()
-  for (const disturbance of await disturbances(request)) {
-    const moved = await runDisturbed(request, disturbance, pool, lab)
-    const { outputs } = await compareTraces(request.trace, moved, {
-      ruleOf: request.rules,
-      generated: false,
-      targetDType: null,
-      indexed: () => undefined,
+  const problems: string[] = []
+  const take = async (disturbance: Disturbance) => {
+    const samples = await sampleOf(request, disturbance, pool, lab).catch((error: unknown) => {
+      if (!(error instanceof StageError)) throw error
+      problems.push(`${disturbance.by}: ${error.message}`)
+      return []
     })
-    for (const { name, metrics } of outputs) {
-      const value = (metric: string) => metrics.find((m) => m.name === metric)?.value ?? 0
-      bands.set(
-        name,
-        widen(bands.get(name), {
-          output: name,
-          relL2: value('rel_l2'),
-          maxAbs: value('max_abs'),
-          by: disturbance.by,
-          samples: 1,
-        }),
-      )
-    }
+    for (const sample of samples) bands.set(sample.output, widen(bands.get(sample.output), sample))
   }
-  return [...bands.values()]
+  for (const disturbance of [...otherOptions(request), ...nudgedQuantisers(request)]) await take(disturbance)
+  for (let i = 0; i < MOST_SAMPLES && wantsMore(i, request.outputs, [...bands.values()]); i++) {
+    const disturbance = await disturbedInputs(request, i)
+    if (!disturbance) break
+    await take(disturbance)
+  }
+  return { bands: [...bands.values()], problems }
+}
+
+function wantsMore(taken: number, outputs: readonly OutputResult[], bands: readonly SensitivityBand[]): boolean {
+  if (taken < INPUT_SAMPLES) return true
+  const wider = bands.map((band) => ({ ...band, relL2: band.relL2 * NEAR, maxAbs: band.maxAbs * NEAR }))
+  return insideBand(outputs, wider) && !insideBand(outputs, bands)
+}
+
+async function sampleOf(
+  request: BandRequest,
+  disturbance: Disturbance,
+  pool: Pool,
+  lab: Lab,
+): Promise<SensitivityBand[]> {
+  const moved = await runDisturbed(request, disturbance, pool, lab)
+  const options = { ruleOf: request.rules, generated: false, targetDType: null }
+  const { outputs } = await compareTraces(request.trace, moved, options)
+  return outputs.flatMap(({ name, metrics }) => {
+    const value = (metric: string) => metrics.find((found) => found.name === metric)?.value ?? null
+    const [relL2, maxAbs] = [value('rel_l2'), value('max_abs')]
+    return relL2 === null || maxAbs === null ? [] : [{ output: name, relL2, maxAbs, by: disturbance.by, samples: 1 }]
+  })
 }
 
 function widen(band: SensitivityBand | undefined, sample: SensitivityBand): SensitivityBand {
@@ -87,20 +118,13 @@ function widen(band: SensitivityBand | undefined, sample: SensitivityBand): Sens
   }
 }
 
-async function disturbances(request: BandRequest): Promise<Disturbance[]> {
-  return [...(await disturbedInputs(request)), ...otherOptions(request), ...nudgedQuantisers(request)]
-}
-
-async function disturbedInputs(request: BandRequest): Promise<Disturbance[]> {
+async function disturbedInputs(request: BandRequest, sample: number): Promise<Disturbance | null> {
   const relative = ROUNDING[request.precision]
-  const samples: Disturbance[] = []
-  for (let sample = 0; sample < INPUT_SAMPLES; sample++) {
-    const inputs = await perturbInputs(request.inputs, relative, request.seed + sample)
-    if (!inputs) return samples
-    const inputsDigest = digestOf({ inputs: request.inputsDigest, relative, seed: request.seed + sample })
-    samples.push({ by: `inputs moved by ${relative.toExponential(1)}`, change: { inputs, inputsDigest } })
-  }
-  return samples
+  const seed = request.seed + sample
+  const inputs = await perturbInputs(request.inputs, relative, seed)
+  if (!inputs) return null
+  const inputsDigest = digestOf({ inputs: request.inputsDigest, relative, seed })
+  return { by: `inputs moved by ${relative.toExponential(1)}`, change: { inputs, inputsDigest } }
 }
 
 function otherOptions({ reference, schema }: BandRequest): Disturbance[] {
