@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { OnnxRuntime } from '../ort/onnxruntime.ts'
+import { packagePath } from '../package-path.ts'
 import { serveRuntime } from '../worker/serve-runtime.ts'
 import { importEntry } from './import-entry.ts'
 import { ortWebRuntime } from './runtime.ts'
@@ -12,4 +13,4 @@ Reflect.deleteProperty(globalThis, 'Float16Array')
 const file = join(folder, importEntry(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))))
 // Imported, never required: a required onnxruntime-web shares its registry with onnxruntime-node and may run that instead.
 const ort: OnnxRuntime = await import(pathToFileURL(file).href)
-await serveRuntime(ortWebRuntime({ ort, version, file }))
+await serveRuntime(ortWebRuntime({ ort, version, file: packagePath(file) }))
