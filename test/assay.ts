@@ -78,7 +78,10 @@ export function ended(child: RunningAssay): Promise<Ran> {
 }
 
 /** Runs with `--json` and reads what it printed. */
-export async function assayJson(args: readonly string[], cwd: string): Promise<JsonReport & { code: number | null; stderr: string }> {
+export async function assayJson(
+  args: readonly string[],
+  cwd: string,
+): Promise<JsonReport & { code: number | null; stderr: string }> {
   const ran = await assay([...args, '--json'], cwd)
   try {
     return { ...(JSON.parse(ran.stdout) as JsonReport), code: ran.code, stderr: ran.stderr }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError, Option } from 'commander'
-import { UsageError } from '../domain/errors.ts'
+import { FormatError, UsageError } from '../domain/errors.ts'
+import { cleanProse } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { CACHE_OPTIONS, MERGE_OPTIONS, type OptionSpec, TEST_OPTIONS } from './options.ts'
 import { packageVersion } from './package-version.ts'
@@ -62,7 +63,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .version(packageVersion())
     .addHelpText('after', EXIT_HELP)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'assay: ')) })
+    .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) })
   for (const spec of COMMANDS) {
     addCommand(program, spec, async (paths, options) => {
       exitCode = await (await spec.load())(paths, options)
@@ -115,13 +116,18 @@ function shown(spec: OptionSpec): string {
 
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  if (error instanceof UsageError) {
-    process.stderr.write(`assay: ${error.message}\n`)
+  if (error instanceof UsageError || error instanceof FormatError) {
+    process.stderr.write(oneLine(error.message))
     return EXIT.usage
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
   process.stderr.write(`assay: internal error. This is a bug in Assay; please report it with these lines:\n${stack}\n`)
   return EXIT.internal
+}
+
+/** What was given may be in it: names of files, words of a configuration. */
+function oneLine(message: string): string {
+  return `assay: ${cleanProse(message)}\n`
 }
 
 process.exitCode = await main(process.argv).catch(report)

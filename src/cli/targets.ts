@@ -2,6 +2,7 @@ import type { AssayConfig, ConfigTarget } from '../config.ts'
 import { UsageError } from '../domain/errors.ts'
 import { formatTarget, type Target } from '../domain/target.ts'
 import { readTarget, TARGET_SCHEMAS } from '../runtimes/registry.ts'
+import { declaredPrecision } from '../suites/onnx/rules.ts'
 import type { TestValues } from './test-values.ts'
 
 const DEFAULT_REFERENCE = 'ort:cpu'
@@ -25,6 +26,7 @@ export function chosenTargets(values: TestValues, config: AssayConfig): ChosenTa
       'target',
       `target "${twice.name}" is given twice; give one of them a name, as in name=${twice.name}`,
     )
+  for (const target of targets) declaredPrecision(target)
   return {
     reference: values.reference === undefined ? null : read(values.reference),
     defaultReference: readTarget(DEFAULT_REFERENCE),

@@ -1,3 +1,4 @@
+import { overrideTolerance, toleranceFor } from '../compare/tolerances.ts'
 import type { AssayConfig } from '../config.ts'
 import { inputPolicyOf, parseInputOption } from '../models/input-policy.ts'
 import type { InputRules } from '../suites/onnx/inputs.ts'
@@ -20,8 +21,14 @@ export function onnxChoices(values: TestValues, config: AssayConfig): OnnxChoice
     seed: values.seed,
     shapes: [...configShapes(config), { match: ANY, dims: parseDims(values.dim) }],
     inputs: [...configInputs(config), { match: ANY, policies: commandLineInputs(values.input) }],
-    tolerances: [...configTolerances(config), ...commandLineTolerances(values)],
+    tolerances: [...configTolerances(config), ...commandLineTolerances(values)].map(refuseVacuous),
   }
+}
+
+/** Before the first case runs, not when it is compared. */
+function refuseVacuous(rule: ToleranceRule): ToleranceRule {
+  overrideTolerance(toleranceFor('float32', 'model'), rule)
+  return rule
 }
 
 function configShapes(config: AssayConfig): ShapeChoices {

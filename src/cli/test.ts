@@ -12,6 +12,7 @@ import { DEFAULT_GLOB } from '../suites/onnx/discover.ts'
 import { onnxSuite } from '../suites/onnx/suite.ts'
 import { type LoadedConfig, loadConfig } from './config.ts'
 import { describeEnvironment } from './environment.ts'
+import { hideFromGit } from './hide-from-git.ts'
 import { resolveOptions, TEST_OPTIONS } from './options.ts'
 import { reproduceCommand } from './reproduce.ts'
 import { interruptSignals } from './signals.ts'
@@ -36,6 +37,7 @@ export async function test(paths: string[], options: Record<string, unknown>): P
   const { values } = invocation
   const specs = values.json ? [...values.reporter.filter((spec) => spec !== 'terminal'), 'json'] : values.reporter
   const reporters = await createReporters(specs, reporterContext(values))
+  await hideFromGit(join(invocation.cwd, '.assay'))
   const signals = interruptSignals((text) => process.stderr.write(`${text}\n`))
   const pool = poolFor(invocation)
   try {

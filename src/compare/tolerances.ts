@@ -9,11 +9,15 @@ type Limits = Pick<Tolerance, 'rtol' | 'scale' | 'relL2' | 'floor'>
  * float16 4.9e-4, bfloat16 3.9e-3, e4m3 6.3e-2, e5m2 1.3e-1.
  *
  * Evidence, row by row. "Start" marks a value that was reasoned and not measured yet.
- * - float32: the design's start (rtol 1e-3, scale 1e-4, relL2 1e-4). Layers tenfold tighter.
+ * - float32: 14 real models (Silero VAD, PaddleOCR, openWakeWord) on meaningful inputs, onnxruntime 1.30 native against
+ *   WebAssembly, one thread: worst error 1.7e-5 of max|r| (PaddleOCR's detector), worst relL2 8.5e-6 (a wake word), so
+ *   1e-4 leaves sixfold and tenfold room. What it still catches: docs/planted-faults.md. Layers tenfold tighter: start.
+ * - int8: Moonshine's decoder moves by relL2 7e-7 between the two. Its encoder moves by 3.4e-2, and by as much under
+ *   one-ulp nudges of its own input: wider limits would pass faults of that size, so it is left to the sensitivity band.
+ *   One of 127 steps is 8e-3 of the scale. Layers: start.
  * - float64: start. relL2 must stay below 2e-8, the error of a float64 result that was computed in float32.
  * - float16, bfloat16: start; models about 20 u in float16 and 13 u in bfloat16. Layers a few u: inputs and output are
  *   each rounded once (u each), sums are kept wider.
- * - int8: start; one of 127 steps is 8e-3 of the scale, a layer's rounding error half of that.
  * - float8: start. Tenfold tighter for layers is not possible, a single rounding is already u.
  * - floor (single elements, all-zero references): start. A scalar of 1e-6 that is 1 % off is an error of 1e-8 and has to
  *   fail in float32, so its floor lies below that.
@@ -36,8 +40,8 @@ const TABLE: Readonly<Record<ComputeDType, Readonly<Record<Scope, Limits>>>> = {
     layer: { rtol: 1e-2, scale: 1e-2, relL2: 1e-2, floor: 1e-8 },
   },
   int8: {
-    model: { rtol: 5e-2, scale: 5e-2, relL2: 5e-2, floor: 1e-7 },
-    layer: { rtol: 1e-2, scale: 1e-2, relL2: 1e-2, floor: 1e-8 },
+    model: { rtol: 1e-2, scale: 1e-2, relL2: 1e-2, floor: 1e-7 },
+    layer: { rtol: 5e-3, scale: 5e-3, relL2: 5e-3, floor: 1e-8 },
   },
   float8e4m3fn: {
     model: { rtol: 0.15, scale: 0.1, relL2: 0.1, floor: 1e-6 },

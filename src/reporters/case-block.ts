@@ -29,6 +29,7 @@ const WORST_SHOWN = 5
 const OUTPUTS_SHOWN = 5
 const STDERR_LINES = 10
 const COMMAND_LENGTH = 8000
+const REFINEMENTS = new Set(['mean_abs', 'median_abs', 'mean_rel', 'median_rel', 'p99_rel', 'rmse', 'max_ulp'])
 const INSTALLATION = new Set(['file', 'devices', 'engine', 'bundle', 'deterministic'])
 
 /** Everything that is known about one case, worst first, ending with the command that judges it again. */
@@ -71,8 +72,8 @@ function title(result: Result, { style, durationMs }: BlockOptions): string {
 }
 
 function whyLines(result: Result): string[] {
-  const broken = result.verdict === 'fail' ? brokenMetrics(result).map(metricWithProvenance) : []
   const reason = result.reason ? [cleanProse(result.reason)] : []
+  const broken = result.verdict === 'fail' && !result.reason ? brokenMetrics(result).map(metricWithProvenance) : []
   const lines = [...(result.error ? [errorText(result.error)] : []), ...reason, ...broken]
   return lines.length > 0 || result.verdict === 'pass' ? lines : ['no reason recorded']
 }
@@ -98,7 +99,7 @@ function stderrLines(stderr: string, { style, verbose }: BlockOptions): string[]
 function outputLines(result: Result, options: BlockOptions): string[] {
   const notable = options.verbose ? result.outputs : result.outputs.filter((output) => output.verdict !== 'pass')
   const shown = options.verbose ? notable : notable.slice(0, OUTPUTS_SHOWN)
-  const lines = shown.flatMap((output) => outputBlock(output, options))
+  const lines = shown.flatMap((output) => outputBlock(output, result, options))
   const places = result.outputs.every((output) => output.worst.length === 0) ? result.worst : []
   return [...lines, ...worstLines(places, null, options), ...restLine(result, shown.length, notable.length, options)]
 }
@@ -111,22 +112,28 @@ function restLine(result: Result, shown: number, notable: number, { style }: Blo
   return text ? blockWriter(style)('outputs', shown > 0 ? `others: ${text}` : text) : []
 }
 
-function outputBlock(output: OutputResult, options: BlockOptions): string[] {
-  const { style } = options
+function outputBlock(output: OutputResult, result: Result, options: BlockOptions): string[] {
+  const { style, verbose } = options
   const write = blockWriter(style, 4)
-  const limited = output.metrics.filter((metric) => metric.threshold !== undefined || metric.value === null)
-  const free = output.metrics.filter((metric) => !limited.includes(metric))
+  const isSaid = output.reason !== undefined && result.reason?.includes(output.reason)
   return [
     outputTitle(output, style),
-    ...write('why', output.reason && cleanProse(output.reason)),
+    ...write('why', isSaid ? undefined : output.reason && cleanProse(output.reason)),
     ...write('rule', cleanProse(output.rule)),
-    ...write('flags', output.flags.map((flag) => cleanText(flag, 80)).join(', ')),
+    ...write('flags', verbose ? output.flags.map((flag) => cleanText(flag, 80)).join(', ') : undefined),
     ...write('mismatches', mismatchText(output)),
-    ...limited.flatMap((metric) => write('metric', metricLine(metric, style))),
-    ...write('measured', free.map(metricText).join(' · ')),
+    ...write('measured', shownMetrics(output, verbose).map(metricText).join(' · ')),
     ...write('would pass', output.wouldPass && cleanProse(output.wouldPass)),
     ...worstLines(output.worst, output.name, options),
   ]
+}
+
+/** Broken limits first; unless all are asked for, without counts of nothing and without what refines another metric. */
+function shownMetrics({ metrics }: OutputResult, verbose: boolean): Metric[] {
+  const broken = metrics.filter((metric) => !withinLimit(metric))
+  const others = metrics.filter((metric) => withinLimit(metric))
+  const isNotable = ({ name, value }: Metric) => value !== 0 && !REFINEMENTS.has(name)
+  return [...broken, ...(verbose ? others : others.filter(isNotable))]
 }
 
 /** Metrics that no output shows: all of a case without outputs, otherwise those that could not be measured. */

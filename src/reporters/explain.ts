@@ -55,8 +55,11 @@ function ending(error: CaseError): string {
 export function whyText(result: Result): string {
   if (result.error) return errorText(result.error)
   const metric = result.verdict === 'fail' ? brokenMetrics(result)[0] : undefined
-  const parts = [result.reason && cleanProse(result.reason), metric && metricText(metric)]
-  return parts.filter(Boolean).join(' · ') || (result.verdict === 'fail' ? differingOutputs(result) : '')
+  return (
+    (result.reason && cleanProse(result.reason)) ||
+    (metric && metricText(metric)) ||
+    (result.verdict === 'fail' ? differingOutputs(result) : '')
+  )
 }
 
 function differingOutputs(result: Result): string {

@@ -1,3 +1,4 @@
+import { UsageError } from '../domain/errors.ts'
 import type { RunHeader, Shard } from '../domain/run.ts'
 import { digestOf } from '../files/digest.ts'
 import type { Case, Suite } from './contract.ts'
@@ -46,7 +47,10 @@ async function collect(suites: readonly Suite[]): Promise<Map<Case, Suite>> {
     for await (const c of suite.collect()) {
       const twin = byId.get(c.id)
       if (twin)
-        throw new Error(`two cases have the id "${c.id}": ${describe(twin)} and ${describe(c)}; ids must differ`)
+        throw new UsageError(
+          'id',
+          `two cases have the id "${c.id}": ${describe(twin)} and ${describe(c)}; ids must differ, name the models one by one`,
+        )
       byId.set(c.id, c)
       suiteOf.set(c, suite)
     }

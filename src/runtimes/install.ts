@@ -32,8 +32,10 @@ async function install(name: string, version: string, home: string, notice: (tex
   await mkdir(dirname(home), { recursive: true })
   await withLock(`${home}.lock`, async () => {
     if (await exists(home)) return
-    notice(`installing ${name}@${version} into ${home}`)
+    const startedMs = performance.now()
+    notice(`installing ${name}@${version}, once for this project …`)
     await installInto(home, `${name}@${version}`)
+    notice(`installed ${name}@${version} in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
   })
 }
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ModelRef, OpenOptions, Probe, Runtime, Session } from '../contract.ts'
 import { processorIdentity } from '../fingerprint.ts'
+import { createSession } from '../ort/create-session.ts'
 import type { OnnxRuntime } from '../ort/onnxruntime.ts'
 import { describeOptions, sessionOptions, wrapSession } from '../ort/session.ts'
 import { ORT_DTYPES } from '../ort/tensors.ts'
@@ -44,7 +45,7 @@ async function open({ ort, version, file }: LoadedBundle, model: ModelRef, optio
   const folder = 'path' in model ? dirname(model.path) : model.folder
   const bytes = 'path' in model ? await readBytes(model.path) : model.bytes
   const externalData = await readExternalData(bytes, folder)
-  const session = await ort.InferenceSession.create(bytes, { ...wished, ...(externalData && { externalData }) })
+  const session = await createSession(ort, bytes, { ...wished, ...(externalData && { externalData }) })
   const library = `onnxruntime-web ${version}`
   return wrapSession(ort, session, { library, file, ...describeOptions(wished) })
 }

@@ -1,5 +1,6 @@
 import type { ModelRef, OpenOptions, Probe, Runtime, Session } from '../contract.ts'
 import { processorIdentity } from '../fingerprint.ts'
+import { createSession } from './create-session.ts'
 import type { OnnxRuntime } from './onnxruntime.ts'
 import { describeOptions, sessionOptions, wrapSession } from './session.ts'
 import { ORT_DTYPES } from './tensors.ts'
@@ -75,8 +76,8 @@ async function open(library: LoadedLibrary, model: ModelRef, { target }: OpenOpt
   const options = sessionOptions(target)
   const session =
     'path' in model
-      ? await ort.InferenceSession.create(model.path, options)
-      : await ort.InferenceSession.create(model.bytes, withFolder(options, model.folder))
+      ? await createSession(ort, model.path, options)
+      : await createSession(ort, model.bytes, withFolder(options, model.folder))
   return wrapSession(ort, session, { library: `onnxruntime-node ${version}`, file, ...describeOptions(options) })
 }
 

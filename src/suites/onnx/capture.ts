@@ -72,7 +72,7 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
   let writer: TraceWriter | undefined
   const makeSink = async () => {
     await writer?.abort()
-    writer = createTraceWriter(path)
+    writer = createTraceWriter(path, expects.length)
     return writer.sink
   }
   try {

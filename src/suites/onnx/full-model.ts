@@ -168,7 +168,7 @@ function judgement(
     ? `over tolerance, but roundings move the reference as far: ${comparison.reason}`
     : comparison.reason
   const flags = [
-    ...comparison.flags,
+    ...comparison.flags.filter((flag) => flag !== 'over-tolerance'),
     ...(excused ? ['sensitive'] : []),
     ...(reference.retried || target.retried ? ['retried'] : []),
   ]
