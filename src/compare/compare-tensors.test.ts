@@ -150,6 +150,15 @@ describe('degenerate data', () => {
     expect((await compare(tensor('float32', values), tensor('float32', values))).verdict).toBe('pass')
   })
 
+  test('a single NaN, or infinities of both signs, prove nothing either', async () => {
+    const reasonOf = async (values: number[]) => {
+      const { verdict, reason } = await compare(tensor('float32', values), tensor('float32', values), MODEL, true)
+      return `${verdict}: ${reason}`
+    }
+    expect(await reasonOf([NAN])).toContain('inconclusive: all 1 elements are the same')
+    expect(await reasonOf([Infinity, -Infinity])).toContain('inconclusive: all 2 elements are NaN or infinite')
+  })
+
   test('a difference stays a failure', async () => {
     expect((await compare(tensor('float32', [1, 1]), tensor('float32', [2, 2]), MODEL, true)).verdict).toBe('fail')
   })
@@ -168,6 +177,7 @@ describe('degenerate data', () => {
     const verdict = async (dtype: DType, values: number[]) =>
       (await compare(tensor(dtype, values), tensor(dtype, values), MODEL, true)).verdict
     expect(await verdict('float32', [5])).toBe('pass')
+    expect(await verdict('float32', [1, NAN])).toBe('pass')
     expect(await verdict('int32', [5, 5])).toBe('pass')
     expect(await verdict('float32', [...new Array(70_000).fill(1), 2])).toBe('pass')
   })

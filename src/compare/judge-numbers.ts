@@ -109,9 +109,10 @@ function relL2Limit(statistics: PairStatistics): number | null {
   return limit === null ? null : Math.max(limit, roundingRelL2(statistics))
 }
 
-/** Floats that are the same everywhere could come from anything. */
-function provesNothing(reference: TensorSource, { limits, isConstant }: PairStatistics): boolean {
-  return limits.ulpDType !== null && isConstant && elementCount(reference.shape) > 1
+/** Floats that are the same everywhere, or none of them finite, could come from anything. */
+function provesNothing(reference: TensorSource, { limits, isConstant, count, sums }: PairStatistics): boolean {
+  if (limits.ulpDType === null) return false
+  return (isConstant && elementCount(reference.shape) > 1) || (count > 0 && sums.finite === 0)
 }
 
 function explain(
@@ -123,7 +124,8 @@ function explain(
 ): Pick<OutputResult, 'reason' | 'flags' | 'wouldPass'> {
   const flags = plan.rule.kind === 'exact' ? [...plan.rule.flags] : []
   if (isDegenerate) {
-    const reason = `all ${elementCount(reference.shape)} elements are the same on both sides, which proves nothing on generated inputs; give inputs that mean something`
+    const what = statistics.isConstant ? 'the same' : 'NaN or infinite'
+    const reason = `all ${elementCount(reference.shape)} elements are ${what} on both sides, which proves nothing on generated inputs; give inputs that mean something`
     return { reason, flags: [...flags, 'degenerate'] }
   }
   if (faults.length === 0) return { flags }
