@@ -40,7 +40,7 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
     ...whyLines(result).flatMap((line, i) => write(i === 0 ? 'why' : '', line)),
     ...write('same as', result.sameAs && cleanText(result.sameAs)),
     ...write('flags', result.flags.map((flag) => cleanText(flag, 80)).join(', ')),
-    ...write('compared', `${result.coverage.compared} of ${result.coverage.expected}`),
+    ...write('compared', coverageText(result)),
     ...(result.error ? errorLines(result.error, options) : []),
     ...caseMetrics(result).flatMap((metric) => write('metric', metricLine(metric, options.style))),
     ...outputLines(result, options),
@@ -49,6 +49,12 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
     ...fileLines(result, options),
     `  ${options.style.paint('dim', 'reproduce'.padEnd(LABEL_WIDTH))}${commandText(result.reproduce)}`,
   ]
+}
+
+/** An error before the comparison has nothing to cover. */
+function coverageText({ coverage, error }: Result): string | undefined {
+  if (error && coverage.expected === 0) return undefined
+  return `${coverage.compared} of ${coverage.expected}`
 }
 
 type BlockWriter = (label: string, text: string | undefined) => string[]
