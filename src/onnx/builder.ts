@@ -38,7 +38,7 @@ export interface NodeParts {
   readonly domain?: string
 }
 
-export interface ValueParts {
+interface ValueParts {
   readonly name: string
   readonly dtype?: DType
   readonly shape?: readonly (number | string)[]
