@@ -13,6 +13,8 @@ export interface ChosenTargets {
   readonly reference: Target | null
   readonly defaultReference: Target
   readonly targets: readonly Target[]
+  /** The targets were named by nobody. */
+  readonly areDefaults: boolean
 }
 
 /** Reads spec strings and names of the config's targets; the same target twice is refused. */
@@ -31,6 +33,7 @@ export function chosenTargets(values: TestValues, config: AssayConfig): ChosenTa
     reference: values.reference === undefined ? null : read(values.reference),
     defaultReference: readTarget(DEFAULT_REFERENCE),
     targets,
+    areDefaults: values.target === undefined,
   }
 }
 

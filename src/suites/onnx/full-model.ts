@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { compareTraces } from '../../compare/compare-traces.ts'
 import type { TraceComparison } from '../../compare/contract.ts'
 import { insideBand } from '../../compare/inside-band.ts'
-import { StageError } from '../../domain/errors.ts'
+import { SkipCase, StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Trace } from '../../domain/tensor.ts'
 import type { Side, Verdict } from '../../domain/verdict.ts'
@@ -98,7 +98,7 @@ function targetSide(work: Work): Promise<Given> {
 async function captureSide(work: Work, side: Side, target: Target, model: LoadedModel): Promise<Given> {
   const { lab, options, inputs } = work
   const info = await options.pool.probe(target)
-  if (!info.available) throw new StageError('discover', `${target.name} is not available: ${info.reason}`, { side })
+  if (!info.available) throw notAvailable(target, side, info.reason, options)
   const request = {
     target,
     side,
@@ -112,6 +112,11 @@ async function captureSide(work: Work, side: Side, target: Target, model: Loaded
   const captured = await capture(request, info, options.pool, lab)
   const detail = { version: info.version, ...info.detail, ...captured.detail, run_ms: captured.durationMs }
   return { ...captured, detail, info, model }
+}
+
+function notAvailable(target: Target, side: Side, reason: string, { areDefaults }: OnnxSuiteOptions): Error {
+  const message = `${target.name} is not available: ${reason}`
+  return side === 'target' && areDefaults ? new SkipCase(message) : new StageError('discover', message, { side })
 }
 
 async function compareSides(work: Work, reference: Trace, target: Trace, rules: RuleOf): Promise<TraceComparison> {

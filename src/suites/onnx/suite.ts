@@ -16,6 +16,8 @@ export interface OnnxSuiteOptions {
   readonly reference: Target | null
   readonly defaultReference: Target
   readonly targets: readonly Target[]
+  /** Nobody named the targets: one that is not here is skipped, not an error. */
+  readonly areDefaults: boolean
   readonly seed: number
   readonly shapes: ShapeChoices
   readonly inputs: readonly InputRules[]
