@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { resolveOptions, TEST_OPTIONS } from './options.ts'
+import { reproduceCommand } from './reproduce.ts'
+import { testValues } from './test-values.ts'
+
+const values = (commandLine: Record<string, unknown>) =>
+  testValues(resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: {} }).values)
+
+test('a hostile path reaches the program as one word and nothing else runs', () => {
+  const path = 'it\'s $(touch pwned) `x`;\n& "y".onnx'
+  const command = reproduceCommand('m[1]/full_model@ort:cpu', [path], values({ seed: '7', dim: ['n=1,2'] }), null)
+  const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' }).split('\0')
+  expect(words.slice(0, -1)).toEqual([
+    'assay',
+    'test',
+    path,
+    '--seed',
+    '7',
+    '--dim',
+    'n=1,2',
+    '-t',
+    '^m\\[1\\]/full_model@ort:cpu$',
+  ])
+})
+
+test('what was left at its default is left out', () => {
+  expect(reproduceCommand('m/full_model@t', ['m.onnx'], values({}), null)).toBe(
+    "assay test m.onnx -t '^m/full_model@t$'",
+  )
+})

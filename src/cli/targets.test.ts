@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { resolveOptions, TEST_OPTIONS } from './options.ts'
+import { chosenTargets } from './targets.ts'
+import { testValues } from './test-values.ts'
+
+const chosen = (target: string[] | undefined, config = {}) => {
+  const commandLine = target ? { target } : {}
+  const { values } = resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: config })
+  return chosenTargets(testValues(values), config)
+}
+const names = (...args: Parameters<typeof chosen>) => chosen(...args).targets.map((target) => target.name)
+
+describe('chosen targets', () => {
+  test('without any, the default is tested against the default reference', () => {
+    const { targets, reference, defaultReference, areDefaults } = chosen(undefined)
+    expect(targets.map(({ name }) => name)).toEqual(['ort-web:wasm'])
+    expect([reference, defaultReference.name, areDefaults]).toEqual([null, 'ort:cpu', true])
+  })
+
+  test('a name of the configuration stands for its target', () => {
+    const config = { targets: { slow: { runtime: 'ort', options: { threads: 2 } }, old: 'ort@1.23.2' } }
+    const { targets } = chosen(['slow', 'old'], config)
+    expect(targets.map(({ name, runtime, version, options }) => [name, runtime, version, options])).toEqual([
+      ['slow', 'ort', null, { threads: '2' }],
+      ['old', 'ort', '1.23.2', {}],
+    ])
+  })
+
+  test('lists of chips and hardware types make a matrix', () => {
+    const matrix = names(['command:./run,chip=a,chip=b,hw=sim,hw=board'])
+    expect(matrix).toEqual([
+      'command:./run,chip=a,hw=sim',
+      'command:./run,chip=b,hw=sim',
+      'command:./run,chip=a,hw=board',
+      'command:./run,chip=b,hw=board',
+    ])
+    expect(names(['mine=command:./run,chip=a,chip=b'])).toEqual(['mine[a]', 'mine[b]'])
+  })
+
+  test('the same target twice is refused', () => {
+    expect(() => names(['ort-web', 'ort-web:wasm'])).toThrow('target "ort-web:wasm" is given twice')
+  })
+})
