@@ -11,7 +11,7 @@ import { ensureBuilt, root } from '../scripts/setup.mjs'
 const jiti = createJiti(import.meta.url)
 const { realModels } = await jiti.import('../examples/real-models/real-models.ts')
 const { faultPlaces } = await jiti.import('../test/faults.ts')
-const { contradictions, FAULT_KINDS, measureAgain, plantFaults } = await jiti.import('../test/planted-faults.ts')
+const { contradictions, FAULT_KINDS, judgeAndMeasure, plantFaults } = await jiti.import('../test/planted-faults.ts')
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -52,26 +52,17 @@ function assay(model, targets, extra = []) {
   return { folder: join(runs, run.id), results: new Map(results.map((result) => [result.target, result])) }
 }
 
-/** Verdicts by the table; the same cases again at zero tolerance, so that every trace that differs is kept. */
-function judge(model, targets) {
-  const judged = assay(model, targets)
-  const exact = assay(model, targets, ['--atol', '0', '--rtol', '0'])
-  return [...judged.results.values()].map((result) => {
-    const strict = exact.results.get(result.target)
-    const isSame = strict.verdict === 'pass'
-    const loads = isSame ? [] : measureAgain(strict, exact.folder, model.computes)
+async function judge(model, targets) {
+  const measured = await judgeAndMeasure(targets, model.computes, async (...parts) => assay(model, ...parts))
+  return measured.map(({ result, loads }) => {
     problems.push(...contradictions(result, loads))
-    const worst = loads.reduce((most, part) => (part.load > most.load ? part : most), {
-      load: 0,
-      relL2: 0,
-      maxAbs: 0,
-      maxReference: 1,
-    })
-    return { target: result.target, verdict: result.verdict, isSame, ...worst }
+    const none = { load: 0, relL2: 0, maxAbs: 0, maxReference: 1 }
+    const worst = loads.reduce((most, part) => (part.load > most.load ? part : most), none)
+    return { target: result.target, verdict: result.verdict, isSame: loads.length === 0, ...worst }
   })
 }
 
-function judgeFaults(model) {
+async function judgeFaults(model) {
   const folder = join(work, model.id)
   const perKind = Number(values['per-kind']) * (hasBranches(model) ? 2 : 1)
   const faults = plantFaults(model, folder, perKind, Number(values.seed))
@@ -81,7 +72,7 @@ function judgeFaults(model) {
     ...faults.map(({ name, path }) => `${name}=ort:cpu,model=${path}`),
     ...onWasm.map(({ name, path }) => `${name}-wasm=ort-web:wasm,model=${path}`),
   ]
-  const found = judge(model, targets)
+  const found = await judge(model, targets)
   rmSync(folder, { recursive: true })
   const healthy = found.find(({ target }) => target === 'healthy-wasm')
   if (healthy.verdict !== 'pass' && healthy.verdict !== 'inconclusive') problems.push(`${model.id} is not healthy`)
@@ -171,10 +162,11 @@ console.log(
     `onnxruntime-node ${version('onnxruntime-node')}, onnxruntime-web ${version('onnxruntime-web')}\n`,
 )
 try {
-  const judged = models.map((model) => {
+  const judged = []
+  for (const model of models) {
     note(`faults in ${model.id}`)
-    return judgeFaults(model)
-  })
+    judged.push(await judgeFaults(model))
+  }
   for (const isWasm of [false, true]) {
     console.log(isWasm ? '### The first of each kind on ort-web:wasm\n' : '### On ort:cpu\n')
     const cells = ({ rows }) =>

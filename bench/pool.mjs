@@ -2,12 +2,13 @@
 // node bench/pool.mjs [models]
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildModel } from '../dist/onnx/builder.js'
+import { childrenCpuMs } from './cpu-time.mjs'
 
-const LIMIT_MS = 540_000
+const LIMIT_MS = 900_000
 const count = Number(process.argv[2] ?? 300)
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -44,22 +45,27 @@ function perceptron(seed) {
 
 function runOnce(folder, title, args) {
   rmSync(join(folder, '.assay'), { recursive: true, force: true })
-  const startedAt = performance.now()
+  const [startedAt, cpuBefore] = [performance.now(), childrenCpuMs()]
   const ran = spawnSync(process.execPath, [join(root, 'dist/cli/main.js'), 'test', 'models', '--json', ...args], {
     cwd: folder,
     timeout: LIMIT_MS,
     maxBuffer: 2 ** 30,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const tookMs = performance.now() - startedAt
+  const wallMs = performance.now() - startedAt
+  const cpuMs = cpuBefore === null ? null : childrenCpuMs() - cpuBefore
   if (ran.error) throw ran.error
-  const { summary } = JSON.parse(ran.stdout)
-  if (summary.counts.pass !== count)
-    throw new Error(`${title}: ${JSON.stringify(summary.counts)}, expected ${count} passes`)
-  console.log(
-    `${title.padEnd(18)} ${(tookMs / 1000).toFixed(1).padStart(6)} s  ${(tookMs / count).toFixed(1).padStart(6)} ms a model`,
-  )
-  return tookMs
+  const { counts } = JSON.parse(ran.stdout).summary
+  if (counts.pass !== count) throw new Error(`${title}: ${JSON.stringify(counts)}, expected ${count} passes`)
+  const cpu = cpuMs === null ? '' : `, ${seconds(cpuMs)} s of processor time`
+  console.log(`${title.padEnd(16)} ${seconds(wallMs)} s${cpu}, ${(wallMs / count).toFixed(0)} ms a model`)
+  return { wallMs, cpuMs }
+}
+
+const seconds = (ms) => (ms / 1000).toFixed(1)
+
+function times(isolated, pooled) {
+  return `${(isolated / pooled).toFixed(1)} times`
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
@@ -68,9 +74,11 @@ try {
   mkdirSync(join(folder, 'models'))
   for (let i = 0; i < count; i++) writeFileSync(join(folder, 'models', `mlp-${i}.onnx`), perceptron(i))
   console.log(`${count} models, ort-web:wasm against ort:cpu, nothing cached`)
-  const pooledMs = runOnce(folder, 'worker pool', [])
-  const isolatedMs = runOnce(folder, '--isolate case', ['--isolate', 'case'])
-  console.log(`a process for every case takes ${(isolatedMs / pooledMs).toFixed(1)} times as long`)
+  const pooled = runOnce(folder, 'worker pool', [])
+  const isolated = runOnce(folder, '--isolate case', ['--isolate', 'case'])
+  console.log(`a process for every case takes ${times(isolated.wallMs, pooled.wallMs)} as long`)
+  if (pooled.cpuMs !== null) console.log(`and ${times(isolated.cpuMs, pooled.cpuMs)} the processor time`)
+  console.log(`load of the machine now, on ${availableParallelism()} cores: ${loadavg()[0].toFixed(1)}`)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -1,5 +1,4 @@
-import { cleanBuild, ensureBuilt, ensureInstalled } from './setup.mjs'
+import { ensureBuilt, ensureInstalled } from './setup.mjs'
 
 ensureInstalled()
-cleanBuild()
-ensureBuilt()
+ensureBuilt({ anew: true })

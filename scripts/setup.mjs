@@ -1,7 +1,7 @@
 // What `npm start` and `npm test` need on a fresh clone: dependencies and a build. Plain Node, no imports from node_modules.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -44,16 +44,18 @@ function newestChange(folder) {
   return newest
 }
 
-export function ensureBuilt() {
-  const marker = join(root, 'dist', '.built')
-  if (existsSync(marker) && statSync(marker).mtimeMs > newestChange(join(root, 'src'))) return
-  must('compiling', bin('tsc'), ['-p', 'tsconfig.build.json'])
-  mkdirSync(join(root, 'dist'), { recursive: true })
-  const main = join(root, 'dist', 'cli', 'main.js')
-  if (existsSync(main)) chmodSync(main, 0o755)
-  writeFileSync(marker, '')
+/** Into a folder beside, renamed when it is complete, so that what runs from dist/ meanwhile is not disturbed for long. */
+function build() {
+  const next = join(root, `dist.${process.pid}`)
+  must('compiling', bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', next])
+  chmodSync(join(next, 'cli', 'main.js'), 0o755)
+  writeFileSync(join(next, '.built'), '')
+  rmSync(join(root, 'dist'), { recursive: true, force: true })
+  renameSync(next, join(root, 'dist'))
 }
 
-export function cleanBuild() {
-  rmSync(join(root, 'dist'), { recursive: true, force: true })
+export function ensureBuilt({ anew = false } = {}) {
+  const marker = join(root, 'dist', '.built')
+  const isCurrent = existsSync(marker) && statSync(marker).mtimeMs > newestChange(join(root, 'src'))
+  if (anew || !isCurrent) build()
 }

@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
+import { cleanProse, cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
+import { inertJson } from '../reporters/json.ts'
 import { createReporters } from '../reporters/registry.ts'
 import { readDurations } from '../runs/durations.ts'
 import { executeRun } from '../runs/execute.ts'
@@ -57,8 +59,8 @@ export async function test(paths: string[], options: Record<string, unknown>): P
       reproduce: reproduceOf(invocation),
       signals,
     })
-    for (const problem of outcome.problems) process.stderr.write(`assay: ${problem}\n`)
-    if (outcome.header.plan.cases.length === 0) process.stderr.write(`assay: ${whyNothing(invocation)}\n`)
+    for (const problem of outcome.problems) complain(problem)
+    if (outcome.header.plan.cases.length === 0) complain(whyNothing(invocation))
     return outcome.problems.length > 0 && outcome.exitCode === EXIT.ok ? EXIT.internal : outcome.exitCode
   } finally {
     signals.release()
@@ -90,13 +92,20 @@ async function invocationOf(paths: readonly string[], options: Record<string, un
   }
 }
 
+/** Ids hold names of files, which may hold anything. */
+const LONGEST_ID = 10_000
+
 async function printIds(invocation: Invocation): Promise<number> {
   const pool = poolFor(invocation)
   const { header } = await planRun(await planRequest(invocation, pool))
-  if (header.cases.length === 0) process.stderr.write(`assay: ${whyNothing(invocation)}\n`)
-  if (invocation.values.json) process.stdout.write(`${JSON.stringify(header.selected, null, 2)}\n`)
-  else for (const id of header.selected) process.stdout.write(`${id}\n`)
+  if (header.cases.length === 0) complain(whyNothing(invocation))
+  if (invocation.values.json) process.stdout.write(`${inertJson(header.selected, 2)}\n`)
+  else for (const id of header.selected) process.stdout.write(`${cleanText(id, LONGEST_ID)}\n`)
   return header.selected.length > 0 || invocation.values.passWithNoTests ? EXIT.ok : EXIT.nothing
+}
+
+function complain(text: string): void {
+  process.stderr.write(`assay: ${cleanProse(text)}\n`)
 }
 
 function whyNothing({ paths, values }: Invocation): string {

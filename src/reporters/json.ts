@@ -28,8 +28,8 @@ function* jsonChunks({ run: { summary, ...run }, results }: RunEnd): Generator<s
 }
 
 /** The same values, but safe to look at: JSON.stringify leaves 8-bit terminal controls and bidi marks as they are. */
-function inertJson(value: unknown): string {
-  return toJson(value)
+export function inertJson(value: unknown, indent?: number): string {
+  return toJson(value, indent)
     .replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits)
     .replace(/##(?=[a-z]*\[)/gi, '#\\u0023')
 }
