@@ -3,7 +3,8 @@ import type { AssayConfig } from '../config.ts'
 import { DTYPES } from '../domain/dtype.ts'
 import { UsageError } from '../domain/errors.ts'
 import { type InputFunction, SIGNALS } from '../models/input-policy.ts'
-import { checkKeys, TEST_OPTIONS } from './options.ts'
+import { TEST_OPTIONS } from './option-table.ts'
+import { checkKeys } from './options.ts'
 
 const range = z.tuple([z.number(), z.number()])
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { resolveOptions, TEST_OPTIONS } from './options.ts'
+import { TEST_OPTIONS } from './option-table.ts'
+import { resolveOptions } from './options.ts'
 
 const resolve = (commandLine: object, environment: Record<string, string> = {}, file: object = {}) =>
   resolveOptions(TEST_OPTIONS, { commandLine: { ...commandLine }, environment, file })

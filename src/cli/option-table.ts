@@ -1,0 +1,202 @@
+import type { OptionSpec } from './options.ts'
+
+const SELECTION: readonly OptionSpec[] = [
+  {
+    key: 'reference',
+    flags: '--reference <target>',
+    type: 'string',
+    help: 'the trusted target everything is compared with (default: ort:cpu, or the recorded outputs)',
+  },
+  {
+    key: 'target',
+    flags: '--target <target>',
+    type: 'list',
+    help: 'what is under test; repeatable (default: ort-web:wasm)',
+  },
+  {
+    key: 'keyword',
+    flags: '-k <expression>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'only cases whose id contains these words; and, or, not, parentheses',
+  },
+  {
+    key: 'pattern',
+    flags: '-t <regex>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'only cases whose id matches this regular expression',
+  },
+  { key: 'shard', flags: '--shard <i/n>', type: 'string', help: 'judge only part i of n; see assay merge' },
+  {
+    key: 'durations',
+    flags: '--durations <file>',
+    type: 'string',
+    help: 'measured durations (JSON, id to ms) that balance the shards',
+  },
+]
+
+const INPUTS: readonly OptionSpec[] = [
+  { key: 'seed', flags: '--seed <n>', type: 'number', default: 0, help: 'seed of generated inputs' },
+  {
+    key: 'dim',
+    flags: '--dim <name=value>',
+    type: 'list',
+    help: 'size of a symbolic dimension; name=1,4 makes several shapes; repeatable',
+  },
+  {
+    key: 'input',
+    flags: '--input <name=policy>',
+    type: 'list',
+    help: 'an input as 0..1, 0.5, file.npy, voiced, text, ones, zeros or normal; repeatable',
+  },
+]
+
+const COMPARISON: readonly OptionSpec[] = [
+  { key: 'rtol', flags: '--rtol <x>', type: 'number', help: 'relative tolerance instead of the table’s rule' },
+  { key: 'atol', flags: '--atol <x>', type: 'number', help: 'absolute tolerance instead of the table’s rule' },
+  {
+    key: 'allowedMismatch',
+    flags: '--allowed-mismatch <fraction>',
+    type: 'number',
+    help: 'fraction of elements that may be over tolerance',
+  },
+]
+
+const EXECUTION: readonly OptionSpec[] = [
+  { key: 'jobs', flags: '-j, --jobs <n>', type: 'number', help: 'cases judged at once (default: number of cores)' },
+  {
+    key: 'timeout',
+    flags: '--timeout <seconds>',
+    type: 'seconds',
+    default: 300,
+    help: 'limit of each stage of a case',
+  },
+  {
+    key: 'memoryLimit',
+    flags: '--memory-limit <size>',
+    type: 'bytes',
+    default: 8 * 2 ** 30,
+    help: 'limit of one worker, such as 4gb',
+  },
+  {
+    key: 'outputLimit',
+    flags: '--output-limit <size>',
+    type: 'bytes',
+    default: 4 * 2 ** 30,
+    help: 'limit of the outputs of one run of a model',
+  },
+  { key: 'isolate', flags: '--isolate <what>', type: 'string', help: '"case" gives every case a process of its own' },
+  { key: 'failFast', flags: '-x', type: 'boolean', commandLineOnly: true, help: 'stop after the first fail or error' },
+  { key: 'maxFailures', flags: '--max-failures <n>', type: 'number', help: 'stop after n fails and errors' },
+  {
+    key: 'recompute',
+    flags: '--recompute',
+    type: 'boolean',
+    default: false,
+    aliases: ['--recompute-cache'],
+    help: 'make every product anew, once',
+  },
+  { key: 'strict', flags: '--strict', type: 'boolean', default: false, help: 'inconclusive is a failure' },
+  {
+    key: 'passWithNoTests',
+    flags: '--pass-with-no-tests',
+    type: 'boolean',
+    default: false,
+    help: 'exit 0 when nothing was judged',
+  },
+]
+
+const OUTPUT: readonly OptionSpec[] = [
+  {
+    key: 'list',
+    flags: '--list',
+    type: 'boolean',
+    commandLineOnly: true,
+    aliases: ['--collect-only'],
+    help: 'print the ids of the cases and judge nothing',
+  },
+  {
+    key: 'json',
+    flags: '--json',
+    type: 'boolean',
+    commandLineOnly: true,
+    help: 'print one JSON document on stdout and nothing else',
+  },
+  {
+    key: 'reporter',
+    flags: '--reporter <name[:file]>',
+    type: 'list',
+    help: 'terminal, json, junit or github; repeatable (default: terminal)',
+  },
+  {
+    key: 'outputDir',
+    flags: '--output-dir <folder>',
+    type: 'string',
+    default: '.assay/runs',
+    help: 'where run records are written',
+  },
+  {
+    key: 'cacheDir',
+    flags: '--cache-dir <folder>',
+    type: 'string',
+    default: '.assay/cache',
+    help: 'where products of steps are kept',
+  },
+  { key: 'cacheSize', flags: '--cache-size <size>', type: 'bytes', default: 10e9, help: 'disk budget of the cache' },
+  { key: 'verbose', flags: '-v, --verbose', type: 'boolean', default: false, help: 'details of passed cases too' },
+]
+
+const CONFIG_OPTION: OptionSpec = {
+  key: 'config',
+  flags: '--config <file>',
+  type: 'string',
+  commandLineOnly: true,
+  help: 'configuration file (default: assay.config.ts, .js, .json or .yaml)',
+}
+
+const COLOR_OPTION: OptionSpec = {
+  key: 'color',
+  flags: '--color',
+  type: 'boolean',
+  commandLineOnly: true,
+  negatable: true,
+  help: 'force colour (or --no-color)',
+}
+
+const optionNamed = (key: string): OptionSpec => OUTPUT.find((spec) => spec.key === key)!
+
+export const TEST_OPTIONS: readonly OptionSpec[] = [
+  ...SELECTION,
+  ...INPUTS,
+  ...COMPARISON,
+  ...EXECUTION,
+  ...OUTPUT,
+  CONFIG_OPTION,
+  COLOR_OPTION,
+]
+
+export const MERGE_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'allowMissing',
+    flags: '--allow-missing',
+    type: 'boolean',
+    default: false,
+    commandLineOnly: true,
+    help: 'merge although some shards are not there',
+  },
+  {
+    key: 'saveDurations',
+    flags: '--save-durations <file>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'write measured durations for --durations',
+  },
+  optionNamed('json'),
+  optionNamed('reporter'),
+  optionNamed('outputDir'),
+  optionNamed('verbose'),
+  COLOR_OPTION,
+]
+
+export const CACHE_OPTIONS: readonly OptionSpec[] = [optionNamed('cacheDir'), optionNamed('cacheSize')]
