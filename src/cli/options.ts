@@ -104,7 +104,7 @@ function parseNumber(spec: OptionSpec, text: string): number {
   return match && unit ? Number(match[1]) * unit : Number.NaN
 }
 
-function flagOf(spec: OptionSpec): string {
+export function flagOf(spec: OptionSpec): string {
   return /--[a-z-]+/.exec(spec.flags)?.[0] ?? spec.flags.split(/[ ,]/)[0]!
 }
 

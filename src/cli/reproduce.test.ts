@@ -10,7 +10,12 @@ const values = (commandLine: Record<string, unknown>) =>
 
 test('a hostile path reaches the program as one word and nothing else runs', () => {
   const path = 'it\'s $(touch pwned) `x`;\n& "y".onnx'
-  const command = reproduceCommand('m[1]/full_model@ort:cpu', [path], values({ seed: '7', dim: ['n=1,2'] }), null)
+  const command = reproduceCommand(
+    'm[1]/full_model@ort:cpu',
+    [path],
+    values({ seed: '7', timeout: '5', dim: ['n=1,2'] }),
+    null,
+  )
   const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' }).split('\0')
   expect(words.slice(0, -1)).toEqual([
     'assay',
@@ -18,6 +23,8 @@ test('a hostile path reaches the program as one word and nothing else runs', () 
     path,
     '--seed',
     '7',
+    '--timeout',
+    '5',
     '--dim',
     'n=1,2',
     '-t',

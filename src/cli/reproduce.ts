@@ -1,3 +1,5 @@
+import { TEST_OPTIONS } from './option-table.ts'
+import { flagOf } from './options.ts'
 import type { TestValues } from './test-values.ts'
 
 /** The command line that judges just this case again, for a POSIX shell. */
@@ -17,7 +19,7 @@ export function reproduceCommand(
     ...single('--config', config ?? undefined),
     ...single('--reference', values.reference),
     ...repeated('--target', values.target),
-    ...(values.seed === 0 ? [] : ['--seed', String(values.seed)]),
+    ...unlessDefault(values, ['seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate']),
     ...repeated('--dim', values.dim),
     ...repeated('--input', values.input),
     ...single('--rtol', values.rtol),
@@ -27,6 +29,14 @@ export function reproduceCommand(
     `^${id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`,
   ]
   return words.map(quote).join(' ')
+}
+
+function unlessDefault(values: TestValues, keys: readonly (keyof TestValues)[]): string[] {
+  return keys.flatMap((key) => {
+    const spec = TEST_OPTIONS.find((option) => option.key === key)!
+    const value = values[key]
+    return value === undefined || value === spec.default ? [] : [flagOf(spec), String(value)]
+  })
 }
 
 function quote(word: string): string {
