@@ -44,7 +44,7 @@ function assay(model, targets, extra = []) {
   for (const target of targets) argv.push('--target', target)
   const options = { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 30 }
   const { stdout, stderr, status } = spawnSync(process.execPath, [join(root, 'dist/cli/main.js'), ...argv], options)
-  if (status === null || status > 1) note(`exit ${status}: ${stderr}`)
+  if (status !== 0 && status !== 1 && status !== 5) note(`exit ${status}: ${stderr}`)
   const { run, results } = JSON.parse(stdout)
   for (const { band = [], flags, id } of results) {
     for (const part of band) bands.push({ ...part, id, model: model.id, computes: model.computes, flags })
@@ -115,40 +115,50 @@ function table(header, rows) {
   console.log([line(header), line(header.map(() => '---')), ...rows.map(line), ''].join('\n'))
 }
 
-/** The smallest size of a fault that fails, at a few places of each model. */
+/** The smallest size of a fault that fails, at a few places of a model where the largest has an effect at all. */
 function judgeSizes(model, kind, optionsOf) {
   const places = faultPlaces(new Uint8Array(readFileSync(model.path))).filter((place) => place.kind === kind)
-  const reached = []
-  for (const place of spread(places)) {
-    const folder = join(work, `${model.id}-sizes`)
-    mkdirSync(folder, { recursive: true })
-    const targets = SIZES.map((size, i) => {
-      const path = join(folder, `size${i}.onnx`)
-      writeFileSync(path, place.plant(optionsOf(size)))
-      return `size${i}=ort:cpu,model=${path}`
-    })
-    const { results } = assay(model, targets)
-    rmSync(folder, { recursive: true })
-    const verdicts = SIZES.map((_, i) => results.get(`size${i}`).verdict)
-    const isUntouched = verdicts.at(-1) === 'pass' && results.get(`size${SIZES.length - 1}`).metrics[0].value === 0
-    if (isUntouched) continue
-    const first = verdicts.indexOf('fail')
-    if (first >= 0 && verdicts.slice(first).includes('pass')) note(`${model.id} ${place.where}: ${verdicts.join(' ')}`)
-    reached.push({ where: place.where, size: first < 0 ? Infinity : SIZES[first] })
-    if (reached.length === SIZE_PLACES) break
+  const found = []
+  for (const { place, pick } of spread(places)) {
+    const verdictsAt = (sizes) =>
+      judgeSized(
+        model,
+        place,
+        sizes.map((size) => ({ ...optionsOf(size), pick })),
+      )
+    if (verdictsAt(SIZES.slice(-1))[0].isSame) continue
+    const at = verdictsAt(SIZES).findIndex(({ verdict }) => verdict === 'fail')
+    found.push(at < 0 ? Infinity : SIZES[at])
+    if (found.length === SIZE_PLACES) break
   }
-  return reached
+  return found
 }
 
-/** Places far apart first, so that a few of them are spread over the graph. */
+function judgeSized(model, place, options) {
+  const folder = join(work, `${model.id}-sizes`)
+  mkdirSync(folder, { recursive: true })
+  const targets = options.map((option, i) => {
+    const path = join(folder, `size${i}.onnx`)
+    writeFileSync(path, place.plant(option))
+    return `size${i}=ort:cpu,model=${path}`
+  })
+  const { results } = assay(model, targets)
+  rmSync(folder, { recursive: true })
+  return options.map((_, i) => {
+    const { verdict, metrics } = results.get(`size${i}`)
+    return { verdict, isSame: metrics.find(({ name }) => name === 'max_abs').value === 0 }
+  })
+}
+
+/** Places far apart first, so that a few of them are spread over the graph; then the same with other elements. */
 function spread(places) {
-  const order = [0.5, 0.1, 0.9, 0.3, 0.7, 0.2, 0.8, 0.4, 0.6].map((at) => places[Math.floor(at * places.length)])
-  return [...new Set(order)].filter(Boolean)
+  const order = [0.5, 0.1, 0.9, 0.3, 0.7].flatMap((at) => places[Math.floor(at * places.length)] ?? [])
+  return [0.5, 0.13, 0.81].flatMap((pick) => [...new Set(order)].map((place) => ({ place, pick })))
 }
 
 function sizeText(found) {
   if (found.length === 0) return '–'
-  return found.map(({ size }) => (size === Infinity ? `> ${amount(SIZES.at(-1))}` : amount(size))).join(', ')
+  return found.map((size) => (size === Infinity ? `> ${amount(SIZES.at(-1))}` : amount(size))).join(', ')
 }
 
 function version(name) {

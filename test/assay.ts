@@ -1,9 +1,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import type { RunHeader, Summary } from '../src/domain/run.ts'
 
@@ -25,9 +26,15 @@ export interface JsonReport {
   readonly summary: Summary
 }
 
+const projects: string[] = []
+afterAll(() => {
+  for (const folder of projects) rmSync(folder, { recursive: true, force: true })
+})
+
 /** A new project folder in which the repository's own runtimes are found as a user's would be. */
 export function project(files: Record<string, string | Uint8Array> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'assay e2e '))
+  projects.push(folder)
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
@@ -45,7 +52,7 @@ export function assay(args: readonly string[], cwd: string, env: Record<string, 
   return ended(startAssay(args, cwd, env))
 }
 
-export type RunningAssay = ChildProcessByStdio<null, Readable, Readable>
+type RunningAssay = ChildProcessByStdio<null, Readable, Readable>
 
 export function startAssay(args: readonly string[], cwd: string, env: Record<string, string> = {}): RunningAssay {
   return spawn(process.execPath, [main, ...args], {

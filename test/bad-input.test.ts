@@ -125,19 +125,17 @@ function expectNoStack({ stdout, stderr }: Ran): void {
 describe('a command that makes no sense', () => {
   const folder = project({
     'good.onnx': good,
-    'notes.txt': 'no model',
     'damaged/run.json': '{"schema":',
     'twins/a.onnx': good,
     'twins/a.bin': weights,
     'unknown-key.json': '{ "tolerancs": [] }',
     'vacuous.json': '{ "tolerances": [{ "op": "Add", "rtol": 2 }] }',
-    'no.json': '{',
     'no.yaml': 'target: [\n',
     'no.ts': 'export default {',
   })
   mkdirSync(join(folder, 'nothing'))
 
-  test.each<[number, string, string]>([
+  test.concurrent.each<[number, string, string]>([
     [4, 'test good.onnx --target ortt:cpu', 'unknown runtime "ortt" in target "ortt:cpu"; did you mean "ort"?'],
     [
       4,
@@ -150,7 +148,6 @@ describe('a command that makes no sense', () => {
       'target "ort:cpu" is its own reference, so it cannot fail; give another --target or --reference',
     ],
     [4, 'test good.onnx --target ort-web:wasm,dtype=fp12', 'target "ort-web:wasm,dtype=fp12": dtype is one of '],
-    [4, 'test good.onnx --tolerence 1', "unknown option '--tolerence'"],
     [4, 'test good.onnx --reslut', "unknown option '--reslut'"],
     [4, 'test good.onnx --rtoll 1', "unknown option '--rtoll' (Did you mean --rtol?)"],
     [
@@ -165,19 +162,15 @@ describe('a command that makes no sense', () => {
       'test good.onnx --config unknown-key.json',
       'unknown key "tolerancs" in unknown-key.json; did you mean "tolerances"?',
     ],
-    [4, 'test good.onnx --config no.json', 'cannot read no.json: '],
     [4, 'test good.onnx --config no.yaml', 'cannot read no.yaml: '],
     [4, 'test good.onnx --config no.ts', 'cannot read no.ts: '],
-    [4, 'test good.onnx --config missing.ts', 'no configuration file "missing.ts"'],
     [4, 'test missing.onnx', 'no file or folder "missing.onnx"; give an .onnx file, a folder or a quoted glob'],
     [4, 'test twins/*', 'two cases have the id "twins/a/full_model@ort-web:wasm": '],
     [4, 'test good.onnx -k (good', '-k "(good": found the end at column 6, expected "and", "or" or ")"'],
     [4, 'test good.onnx -t (', '-t "(": Invalid regular expression'],
     [4, 'test good.onnx --jobs 0', '--jobs takes a whole number from 1 up, found "0"'],
-    [4, 'test good.onnx --timeout soon', '--timeout takes a number of at least 0, found "soon"'],
     [4, 'test good.onnx --dim n=many', '--dim takes name=size or name=size,size with whole numbers, found "n=many"'],
     [4, 'test good.onnx --input x', '--input takes name=…, found "x"; after the = write a range (-1..1)'],
-    [4, 'test good.onnx --shard 4/3', '--shard "4/3": expected i/n with 1 ≤ i ≤ n, such as 2/5'],
     [4, 'test good.onnx --reporter xml', 'unknown reporter "xml"; known: github, json, junit, terminal'],
     [
       4,
@@ -193,7 +186,6 @@ describe('a command that makes no sense', () => {
     [5, 'test nothing', 'no .onnx file in nothing'],
     [5, 'test', 'no file matches models/**/*.onnx; give an .onnx file, a folder or a quoted glob'],
     [5, 'test good.onnx -k bad', 'no case of good.onnx matches -k "bad"; assay list prints all ids'],
-    [5, 'list nothing', 'no .onnx file in nothing'],
   ])('ends with %i and one line: assay %s', async (code, command, line) => {
     const ran = await assay(command.split(' '), folder)
     expectNoStack(ran)
@@ -206,7 +198,7 @@ describe('a command that makes no sense', () => {
 describe('inputs that the model does not take', () => {
   const folder = project({ 'good.onnx': good, 'short.npy': npy([3]), 'ints.npy': npy([2, 3], '<i4') })
 
-  test.each<[string, string]>([
+  test.concurrent.each<[string, string]>([
     ['--input xx=0..1', 'the model has no input "xx"; its inputs are x'],
     ['--dim batch=2', 'the model has no open dimension "batch"; its open dimensions are none'],
     ['--input x=short.npy', '<project>/short.npy has shape (3), but input "x" takes (2, 3); give a file that fits it'],

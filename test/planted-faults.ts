@@ -28,9 +28,10 @@ export function plantFaults(
   return FAULT_KINDS.flatMap((kind) => {
     const candidates = places.filter((place) => place.kind === kind)
     return plantKind(kind, candidates, perKind, randomStream(seed, `${model.id}:${kind}`).unit).map((planted, i) => {
-      const path = join(folder, `${kind}${i + 1}.onnx`)
+      const name = `${kind}-${i + 1}`
+      const path = join(folder, `${name}.onnx`)
       writeFileSync(path, planted.bytes)
-      return { name: `${kind}${i + 1}`, kind, where: planted.where, path }
+      return { name, kind, where: planted.where, path }
     })
   })
 }
@@ -75,7 +76,7 @@ export interface OutputLoad {
 }
 
 /** Measures the traces that a case kept. */
-export function measureAgain(result: Result, runFolder: string, computes: RealModel['computes']): OutputLoad[] {
+function measureAgain(result: Result, runFolder: string, computes: RealModel['computes']): OutputLoad[] {
   const trace = (name: string) => {
     const artifact = result.artifacts.find((candidate) => candidate.name === name)
     if (!artifact) throw new Error(`${result.id} is ${result.verdict} and kept no ${name}`)
@@ -119,6 +120,42 @@ function readFloats(path: string): Map<string, Float32Array> {
 interface SafetensorsEntry {
   readonly dtype: string
   readonly data_offsets?: readonly [number, number]
+}
+
+/** A run of the command line: its folder, and its results by target name. */
+export interface JudgedRun {
+  readonly folder: string
+  readonly results: ReadonlyMap<string, Result>
+}
+
+export interface MeasuredCase {
+  readonly result: Result
+  /** Empty where both sides gave the same bits. */
+  readonly loads: readonly OutputLoad[]
+}
+
+/**
+ * Judges by the table, and whatever passes again at zero tolerance: so every trace that differs is kept and its size can be
+ * measured.
+ */
+export async function judgeAndMeasure(
+  targets: readonly string[],
+  computes: RealModel['computes'],
+  run: (targets: readonly string[], extra: readonly string[]) => Promise<JudgedRun>,
+): Promise<MeasuredCase[]> {
+  const judged = await run(targets, [])
+  const passed = targets.filter((target) => judged.results.get(nameOf(target))?.verdict === 'pass')
+  const strict = passed.length > 0 ? await run(passed, ['--atol', '0', '--rtol', '0']) : judged
+  return [...judged.results.values()].map((result) => {
+    const { folder, results } = result.verdict === 'pass' ? strict : judged
+    const kept = results.get(result.target)!
+    const isSame = kept.verdict === 'pass' || kept.verdict === 'error'
+    return { result, loads: isSame ? [] : measureAgain(kept, folder, computes) }
+  })
+}
+
+function nameOf(target: string): string {
+  return target.slice(0, target.indexOf('='))
 }
 
 /** What contradicts the measured size of a fault in its verdict; empty where nothing does. */

@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { buildModel } from '../src/onnx/builder.ts'
+import { assay, assayJson, project, root } from './assay.ts'
+
+const one = buildModel({
+  inputs: [{ name: 'x', dtype: 'float32', shape: [1] }],
+  outputs: [{ name: 'y', dtype: 'float32', shape: [1] }],
+  nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }],
+})
+const worker = join(root, 'test/conformance/misbehaving-worker.mjs')
+const misbehaving = (how: string) => ['--target', `${how}=command:${process.execPath},arg=${worker},arg=${how}`]
+
+describe('a program under test that misbehaves', () => {
+  const folder = project({ 'models/a.onnx': one, 'models/b.onnx': one })
+
+  test('is an error of its own cases; the run goes on', async () => {
+    const targets = [
+      ...misbehaving('well'),
+      ...misbehaving('dies-every-time'),
+      ...misbehaving('hangs'),
+      ...misbehaving('garbage'),
+    ]
+    const startedAt = performance.now()
+    const { code, results } = await assayJson(['test', '--input', 'x=1', '--timeout', '5', ...targets], folder)
+    expect(performance.now() - startedAt).toBeLessThan(30_000)
+    expect(code).toBe(1)
+    const table = results.map(({ id, verdict, error }) => {
+      return [id, verdict, error?.stage, error?.signal, error?.message].filter(Boolean).join(' | ')
+    })
+    expect(table).toMatchInlineSnapshot(`
+      [
+        "a/full_model@dies-every-time | error | run | SIGABRT | dies-every-time: the worker was killed by SIGABRT before it answered, twice, the second time alone in a fresh worker",
+        "a/full_model@garbage | error | discover | garbage is not available: the worker broke the protocol: expected a frame (magic ASY1) but found "Segmentation fault (core dumped)\\n"",
+        "a/full_model@hangs | error | run | SIGKILL | hangs: the worker did not run the model within 5000 ms",
+        "a/full_model@well | pass",
+        "b/full_model@dies-every-time | error | run | SIGABRT | dies-every-time: the worker was killed by SIGABRT before it answered, twice, the second time alone in a fresh worker",
+        "b/full_model@garbage | error | discover | garbage is not available: the worker broke the protocol: expected a frame (magic ASY1) but found "Segmentation fault (core dumped)\\n"",
+        "b/full_model@hangs | error | run | SIGKILL | hangs: the worker did not run the model within 5000 ms",
+        "b/full_model@well | pass",
+      ]
+    `)
+    const dead = results.find(({ id }) => id === 'a/full_model@dies-every-time')!
+    expect(dead.error!.stderr).toContain('assertion failed: the moon is full')
+  })
+
+  test('is shown with its command, signal and last words', async () => {
+    const { code, stdout } = await assay(['test', 'models/a.onnx', ...misbehaving('dies-every-time')], folder)
+    expect(code).toBe(1)
+    expect(stdout).toContain('twice, the second time alone in a fresh worker')
+    expect(stdout).toMatch(/^ {2}command {4}.*misbehaving-worker\.mjs dies-every-time$/m)
+    expect(stdout).toMatch(/^ {4}\| assertion failed: the moon is full$/m)
+  })
+})
