@@ -119,7 +119,7 @@ function table(header, rows) {
 function judgeSizes(model, kind, optionsOf) {
   const places = faultPlaces(new Uint8Array(readFileSync(model.path))).filter((place) => place.kind === kind)
   const found = []
-  for (const { place, pick } of spread(places)) {
+  for (const { place, pick } of spread(places, kind === 'weight' ? [0.5, 0.13, 0.81] : [0.5])) {
     const verdictsAt = (sizes) =>
       judgeSized(
         model,
@@ -151,9 +151,9 @@ function judgeSized(model, place, options) {
 }
 
 /** Places far apart first, so that a few of them are spread over the graph; then the same with other elements. */
-function spread(places) {
+function spread(places, picks) {
   const order = [0.5, 0.1, 0.9, 0.3, 0.7].flatMap((at) => places[Math.floor(at * places.length)] ?? [])
-  return [0.5, 0.13, 0.81].flatMap((pick) => [...new Set(order)].map((place) => ({ place, pick })))
+  return picks.flatMap((pick) => [...new Set(order)].map((place) => ({ place, pick })))
 }
 
 function sizeText(found) {

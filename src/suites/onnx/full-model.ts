@@ -50,12 +50,12 @@ interface Work {
 
 /** Inputs, reference trace, target trace, comparison; and, when over tolerance, how far the reference itself moves. */
 export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSuiteOptions): Promise<Judgement> {
+  warmUp(c, options)
   const model = await loadModel(c.path, 'reference', lab)
   const tested = await testedModel(c, model, options, lab)
   const inputs = await prepareInputs(c, model, lab, options)
   const work = { c, lab, options, model, tested, inputs }
-  const reference = await referenceSide(work)
-  const target = await targetSide(work)
+  const [reference, target] = await bothSides(referenceSide(work), targetSide(work))
   const rules = rulesFor({
     id: c.id,
     model: model.model,
@@ -68,6 +68,19 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const judged = judgement(work, comparison, band, reference, target)
   if (judged.verdict !== 'pass') await keepFiles(work, reference, target)
   return judged
+}
+
+/** Workers start while the model is read; whoever needs them next sees how that went. */
+function warmUp({ referenceTarget, underTest }: FullModelCase, { pool }: OnnxSuiteOptions): void {
+  for (const target of [referenceTarget, underTest]) if (target) pool.probe(target).catch(() => {})
+}
+
+/** Beside each other; where both fail it is the reference that is blamed. */
+async function bothSides(reference: Promise<Given>, target: Promise<Given>): Promise<[Given, Given]> {
+  const [first, second] = await Promise.allSettled([reference, target])
+  if (first.status === 'rejected') throw first.reason
+  if (second.status === 'rejected') throw second.reason
+  return [first.value, second.value]
 }
 
 async function testedModel(
