@@ -94,7 +94,8 @@ function loadOf(output: string, r: Float32Array, t: Float32Array, computes: Real
   let [maxAbs, worst, squares, norm] = [0, 0, 0, 0]
   r.forEach((value, i) => {
     const error = Math.abs(t[i]! - value)
-    const allowed = limits.rtol * Math.abs(value) + (hasScale ? limits.scale * maxReference : limits.floor)
+    const relative = hasScale ? limits.rtol : Math.min(limits.rtol, limits.relL2!)
+    const allowed = relative * Math.abs(value) + (hasScale ? limits.scale * maxReference : limits.floor)
     maxAbs = Math.max(maxAbs, error)
     worst = Math.max(worst, error / allowed)
     squares += error * error
@@ -169,7 +170,8 @@ export function contradictions(result: Result, loads: readonly OutputLoad[]): st
   if (!result.flags.includes('sensitive')) return say('without the flag "sensitive"')
   const outside = over.filter(({ output, relL2, maxAbs }) => {
     const band = result.band?.find((candidate) => candidate.output === output)
-    return !(band && relL2 <= band.relL2 * (1 + 1e-6) && maxAbs <= band.maxAbs * (1 + 1e-6))
+    const reach = (band?.margin ?? 0) * (1 + 1e-6)
+    return !(band && relL2 <= band.relL2 * reach && maxAbs <= band.maxAbs * reach)
   })
   return outside.length === 0 ? [] : say(`${outside.map(({ output }) => output).join(', ')} lie outside the band`)
 }

@@ -5,8 +5,8 @@ import type { Verdict } from '../domain/verdict.ts'
 
 /**
  * A float passes if |t − r| ≤ rtol·|r| + scale·max|r| + atol at every place (but the allowed fraction) and
- * ‖t − r‖ / ‖r‖ ≤ relL2. Single elements and all-zero references have no scale: `floor` takes the place of scale·max|r|
- * there, and relL2 is not asked.
+ * ‖t − r‖ / ‖r‖ ≤ relL2. Single elements and all-zero references have no scale and no norm: there it is
+ * |t − r| ≤ min(rtol, relL2)·|r| + floor + atol.
  */
 export interface Tolerance {
   readonly rtol: number

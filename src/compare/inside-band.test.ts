@@ -20,7 +20,7 @@ function output(changes: Partial<OutputResult> = {}, relL2 = 0.01, maxAbs = 0.1)
   }
 }
 
-const BAND = { output: 'y', relL2: 0.02, maxAbs: 0.2, by: 'one ulp on the input', samples: 4 }
+const BAND = { output: 'y', relL2: 0.02, maxAbs: 0.2, by: 'one ulp on the input', samples: 4, margin: 1 }
 
 describe('the sensitivity band', () => {
   test('holds a float that is over tolerance and within both limits', () => {
@@ -49,4 +49,11 @@ describe('the sensitivity band', () => {
   test('a band without end excuses nothing', () => {
     expect(insideBand([output()], [{ ...BAND, relL2: Number.POSITIVE_INFINITY }])).toBe(false)
   })
+})
+
+test('a margin widens the band for relL2 and for the worst error alike', () => {
+  const failing = output({}, 0.025, 0.25)
+  expect(insideBand([failing], [BAND])).toBe(false)
+  expect(insideBand([failing], [{ ...BAND, margin: 1.5 }])).toBe(true)
+  expect(insideBand([output({}, 0.025, 0.35)], [{ ...BAND, margin: 1.5 }])).toBe(false)
 })

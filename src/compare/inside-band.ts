@@ -20,12 +20,12 @@ function isWithin(output: OutputResult, band: SensitivityBand | undefined): bool
   if (!band || !isFiniteBand(band) || output.dtype === null || dtypeKind(output.dtype) !== 'float') return false
   if (!output.flags.includes('over-tolerance') || output.flags.includes('non-finite')) return false
   const [relL2, maxAbs] = [measured(output, 'rel_l2'), measured(output, 'max_abs')]
-  return relL2 !== null && maxAbs !== null && relL2 <= band.relL2 && maxAbs <= band.maxAbs
+  return relL2 !== null && maxAbs !== null && relL2 <= band.relL2 * band.margin && maxAbs <= band.maxAbs * band.margin
 }
 
 /** A reference that a rounding moves without bound excuses nothing. */
-function isFiniteBand({ relL2, maxAbs }: SensitivityBand): boolean {
-  return Number.isFinite(relL2) && Number.isFinite(maxAbs)
+function isFiniteBand({ relL2, maxAbs, margin }: SensitivityBand): boolean {
+  return Number.isFinite(relL2) && Number.isFinite(maxAbs) && Number.isFinite(margin)
 }
 
 function measured(output: OutputResult, metric: string): number | null {

@@ -4,6 +4,7 @@ import { valuesPerElement } from '../tensors/bytes.ts'
 import { coarserDType } from '../tensors/ulp.ts'
 import type { Rule } from './contract.ts'
 import type { PairLimits } from './pair-statistics.ts'
+import { loneRtol } from './tolerances.ts'
 
 export type NumberRule = Exclude<Rule, { kind: 'index' }>
 
@@ -49,7 +50,7 @@ function pairLimits(rule: NumberRule, ulpDType: DType | null, maxReference: numb
   }
   const { rtol, scale, atol, floor, relL2, storageUlps } = rule.tolerance
   return {
-    rtol,
+    rtol: hasScale ? rtol : loneRtol(rule.tolerance),
     constant: atol + (hasScale ? scale * maxReference : floor),
     relL2: hasScale ? relL2 : null,
     // Results that differ by next to nothing may be rounded to neighbours when they are stored, and in float16 or less

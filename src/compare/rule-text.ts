@@ -1,4 +1,5 @@
 import type { Rule, Tolerance } from './contract.ts'
+import { loneRtol } from './tolerances.ts'
 
 /** A limit in few characters: 1e-3, 0.05, 2.5e-4. */
 export function formatLimit(value: number): string {
@@ -42,8 +43,9 @@ function describeTolerance(tolerance: Tolerance, hasScale: boolean): string {
 
 function describeElementLimit(tolerance: Tolerance, hasScale: boolean): string {
   const { rtol, scale, atol, floor, allowedMismatch } = tolerance
+  const relative = hasScale ? rtol : loneRtol(tolerance)
   const terms = [
-    ...(rtol === 0 ? [] : [`${formatLimit(rtol)}·|r|`]),
+    ...(relative === 0 ? [] : [`${formatLimit(relative)}·|r|`]),
     ...(hasScale && scale > 0 ? [`${formatLimit(scale)}·max|r|`] : []),
     ...(!hasScale && floor > 0 ? [formatLimit(floor)] : []),
     ...(atol === 0 ? [] : [formatLimit(atol)]),

@@ -67,6 +67,11 @@ export function toleranceFor(dtype: DType, scope: Scope): Tolerance {
   return { ...TABLE[rowOf(dtype)][scope], atol: 0, allowedMismatch: 0, storageUlps: 1 }
 }
 
+/** What a single element may be off relative to itself: it is its own norm, so the limit of relL2 holds for it too. */
+export function loneRtol({ rtol, relL2 }: Tolerance): number {
+  return relL2 === null ? rtol : Math.min(rtol, relL2)
+}
+
 /** The table's rule, with the words that name its row. */
 export function tableRule(dtype: DType, scope: Scope): Extract<Rule, { kind: 'float' }> {
   const source = `${rowOf(dtype)} ${scope === 'model' ? 'whole model' : 'single layer'} (table)`

@@ -66,6 +66,8 @@ export interface SensitivityBand {
   /** The disturbance that moved it most. */
   readonly by: string
   readonly samples: number
+  /** How many times as far as the samples a healthy target may lie; over 1 where roundings flip decisions. */
+  readonly margin: number
 }
 
 export interface StepRecord {

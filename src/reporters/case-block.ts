@@ -197,7 +197,8 @@ export function alignRows(rows: readonly (readonly string[])[]): string[] {
 function bandText(band: SensitivityBand): string {
   const size = `relL2 ${formatNumber(band.relL2)}, max error ${formatNumber(band.maxAbs)}`
   const name = cleanText(band.output, 80)
-  return `${name} moves by ${size} when the reference is disturbed (most by ${cleanText(band.by, 120)}; ${band.samples} samples)`
+  const margin = band.margin === 1 ? '' : `; ${formatNumber(band.margin)} times that counts as sensitive`
+  return `${name} moves by ${size} when the reference is disturbed (most by ${cleanText(band.by, 120)}; ${band.samples} samples${margin})`
 }
 
 /** One line per side, so that the two can be compared by eye; details of the installation only when asked for. */

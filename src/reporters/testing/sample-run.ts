@@ -113,7 +113,7 @@ export const inconclusiveResult = sampleResult({
       metrics: [{ ...relL2, value: 0.031 }],
     },
   ],
-  band: [{ output: 'hidden', relL2: 0.0374, maxAbs: 0.81, by: 'input nudged by one ulp', samples: 8 }],
+  band: [{ output: 'hidden', relL2: 0.0374, maxAbs: 0.81, by: 'input nudged by one ulp', samples: 8, margin: 1.5 }],
 })
 
 /** One case of every verdict, on several targets. */
@@ -266,7 +266,7 @@ export function hostileResults(text: string): Result[] {
     sampleResult({
       ...fail,
       artifacts: [{ name: text, path: text.replaceAll('\u0000', ''), bytes: 1, sha256: 'a' }],
-      band: [{ output: text, relL2: 1, maxAbs: 1, by: text, samples: 1 }],
+      band: [{ output: text, relL2: 1, maxAbs: 1, by: text, samples: 1, margin: 1 }],
     }),
     sampleResult({ ...names, target: `${text}2`, verdict: 'error', error }),
     sampleResult({ ...names, target: `${text}3`, verdict: 'skip', reason: text }),

@@ -12,7 +12,7 @@ import { capture } from './capture.ts'
 import { type PreparedInputs, prepareInputs } from './inputs.ts'
 import { type LoadedModel, loadModel } from './load.ts'
 import { readDataSet } from './recorded.ts'
-import { declaredPrecision, precisionOf, type RuleOf, rulesFor } from './rules.ts'
+import { declaredPrecision, precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from './rules.ts'
 import { type MeasuredBand, measureBand } from './sensitivity.ts'
 import type { OnnxSuiteOptions } from './suite.ts'
 
@@ -64,7 +64,7 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
     overrides: options.tolerances,
   })
   const comparison = await compareSides(work, reference.trace, target.trace, rules)
-  const band = comparison.verdict === 'fail' ? await bandOf(work, reference, comparison, rules) : null
+  const band = comparison.verdict === 'fail' ? await bandOf(work, reference, rules) : null
   const judged = judgement(work, comparison, band, reference, target)
   if (judged.verdict !== 'pass') await keepFiles(work, reference, target)
   return judged
@@ -146,12 +146,7 @@ async function compareSides(work: Work, reference: Trace, target: Trace, rules: 
 }
 
 /** Only a live reference can be disturbed; recorded outputs have no band, so nothing excuses them. */
-async function bandOf(
-  work: Work,
-  reference: Given,
-  comparison: TraceComparison,
-  rules: RuleOf,
-): Promise<MeasuredBand | null> {
+async function bandOf(work: Work, reference: Given, rules: RuleOf): Promise<MeasuredBand | null> {
   const { c, options, inputs, lab } = work
   if (!c.referenceTarget || !reference.info) return null
   return measureBand(
@@ -162,9 +157,8 @@ async function bandOf(
       model: reference.model,
       inputs: inputs.trace,
       inputsDigest: inputs.digest,
-      precision: precisionOf({ tested: work.tested.model, target: c.underTest }),
+      precision: precisionOf({ model: work.model.model, target: c.underTest }),
       trace: reference.trace,
-      outputs: comparison.outputs,
       rules,
       seed: options.seed,
     },
@@ -182,9 +176,7 @@ function judgement(
 ): Judgement {
   const excused = band !== null && insideBand(comparison.outputs, band.bands)
   const verdict: Verdict = excused ? 'inconclusive' : comparison.verdict
-  const reason = excused
-    ? `over tolerance, but roundings move the reference as far: ${comparison.reason}`
-    : comparison.reason
+  const reason = reasonOf(work, comparison, excused)
   const flags = [
     ...comparison.flags.filter((flag) => flag !== 'over-tolerance'),
     ...(excused ? ['sensitive'] : []),
@@ -207,6 +199,17 @@ function judgement(
     },
     reproduce: work.options.reproduce(work.c.id),
   }
+}
+
+function reasonOf(
+  { c, model, tested }: Work,
+  { verdict, reason }: TraceComparison,
+  excused: boolean,
+): string | undefined {
+  if (excused) return `over tolerance, but roundings move the reference as far: ${reason}`
+  const own = undeclaredPrecision({ model: model.model, tested: tested.model, target: c.underTest })
+  if (verdict !== 'fail' || own === null) return reason
+  return `${reason}; the target's model computes in ${own}: if it should, say so with dtype=${own}`
 }
 
 function prefixed(side: Side, detail: Readonly<Record<string, string | number>>): Record<string, string | number> {

@@ -69,12 +69,23 @@ export function declaredPrecision(target: Target): ComputeDType | null {
   )
 }
 
-/** The precision that sets an output's tolerance: declared by the target, or found in the graph that it runs. */
-export function precisionOf(
-  { tested, target }: Pick<RulesRequest, 'tested' | 'target'>,
-  output?: string,
-): ComputeDType {
-  return declaredPrecision(target) ?? computeDType(tested, output)
+/**
+ * The precision that sets an output's tolerance: declared by the target, or found in the reference's graph. Not in the
+ * target's: a stray cast to fewer bits is a fault, and must not widen its own limits.
+ */
+export function precisionOf({ model, target }: Pick<RulesRequest, 'model' | 'target'>, output?: string): ComputeDType {
+  return declaredPrecision(target) ?? computeDType(model, output)
+}
+
+/** The precision that the target's own model computes in, where it is coarser than what it is judged by. */
+export function undeclaredPrecision({
+  model,
+  tested,
+  target,
+}: Omit<RulesRequest, 'id' | 'overrides'>): ComputeDType | null {
+  if (tested === model || declaredPrecision(target) !== null) return null
+  const [own, judged] = [computeDType(tested), computeDType(model)]
+  return PRECISIONS.indexOf(own) > PRECISIONS.indexOf(judged) ? own : null
 }
 
 /** Which rule judges which output. */
