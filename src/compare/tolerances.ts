@@ -62,6 +62,19 @@ const TABLE: Readonly<Record<ComputeDType, Readonly<Record<Scope, Limits>>>> = {
   },
 }
 
+/** Precisions with a row of their own, coarser last. */
+export const PRECISIONS: readonly ComputeDType[] = [
+  'float64',
+  'float32',
+  'float16',
+  'bfloat16',
+  'int8',
+  'float8e4m3fn',
+  'float8e4m3fnuz',
+  'float8e5m2',
+  'float8e5m2fnuz',
+]
+
 /** The table's limits for what a target computes in; the 8- and 4-bit integers share the row of int8. */
 export function toleranceFor(dtype: DType, scope: Scope): Tolerance {
   return { ...TABLE[rowOf(dtype)][scope], atol: 0, allowedMismatch: 0, storageUlps: 1 }

@@ -2,9 +2,9 @@ import type { FileHandle } from 'node:fs/promises'
 import { DTYPES } from '../domain/dtype.ts'
 import { FormatError } from '../domain/errors.ts'
 import { elementCount, type Tensor, type TensorSource } from '../domain/tensor.ts'
+import { readWhole } from '../tensors/read-whole.ts'
 import { decodeStrings } from '../tensors/strings.ts'
 import { openAtomic, writeAt } from './atomic.ts'
-import { joinBytes } from './join-bytes.ts'
 import { describeStart } from './magic.ts'
 import { formatNpyHeader, type NpyHeader, parseNpyHeader } from './npy-header.ts'
 import { decodeFixedText, encodeFixedText, textWidth } from './npy-text.ts'
@@ -28,18 +28,12 @@ export async function openNpy(path: string, name: string = path): Promise<Tensor
 /** Reads an .npy file whole. */
 export async function readNpy(path: string): Promise<Tensor> {
   const source = await openNpy(path)
-  const bytes = new Uint8Array(source.byteLength)
-  let at = 0
-  for await (const chunk of source.chunks()) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return { dtype: source.dtype, shape: source.shape, bytes }
+  return { dtype: source.dtype, shape: source.shape, bytes: await readWhole(source) }
 }
 
 /** Writes a tensor as .npy, chunk by chunk (strings whole, as NumPy gives them all the same width). */
 export async function writeNpy(path: string, source: TensorSource): Promise<void> {
-  const texts = source.dtype === 'string' ? decodeStrings(await readAll(source), elementCount(source.shape)) : null
+  const texts = source.dtype === 'string' ? decodeStrings(await readWhole(source), elementCount(source.shape)) : null
   const header = formatNpyHeader(source.dtype, source.shape, texts ? textWidth(texts) : 0)
   if (!header)
     throw new FormatError('npy', `npy cannot hold ${source.dtype}; write tensor "${source.name}" as safetensors`)
@@ -155,12 +149,6 @@ function toRowMajor(bytes: Uint8Array, shape: readonly number[], itemBytes: numb
     }
   }
   return out
-}
-
-async function readAll(source: TensorSource): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  for await (const chunk of source.chunks()) parts.push(chunk)
-  return joinBytes(parts)
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,10 +1,11 @@
 import { open } from 'node:fs/promises'
 import { extname, isAbsolute, join } from 'node:path'
 import { FormatError, StageError } from '../domain/errors.ts'
-import { byteLengthOf, formatShape, type Tensor, type TensorSource, type ValueSpec } from '../domain/tensor.ts'
+import { byteLengthOf, formatShape, type Tensor, type ValueSpec } from '../domain/tensor.ts'
 import { readNpy } from '../files/npy.ts'
 import { openTrace } from '../files/safetensors.ts'
 import { readValueFile, type StoredValue } from '../onnx/value-file.ts'
+import { readWhole } from '../tensors/read-whole.ts'
 
 /** A stored input, checked against what the model declares; `shape` is that with its sizes bound, where it has one. */
 export async function readInputFile(
@@ -81,16 +82,6 @@ async function readEntry(path: string, entry: string): Promise<Tensor> {
   if (source) return { dtype: source.dtype, shape: source.shape, bytes: await readWhole(source) }
   const known = [...tensors.keys()].slice(0, 10).join(', ')
   throw new FormatError('entry', `it has no tensor "${entry}", only ${known}; write file.safetensors#name`)
-}
-
-async function readWhole(source: TensorSource): Promise<Uint8Array> {
-  const bytes = new Uint8Array(source.byteLength)
-  let at = 0
-  for await (const chunk of source.chunks()) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }
 
 async function readRaw(path: string, spec: ValueSpec, shape: readonly number[] | undefined): Promise<Tensor> {

@@ -3,6 +3,7 @@ import { elementCount, type Tensor, type TensorSource, type Trace } from '../dom
 import { memoryTrace } from '../files/memory-trace.ts'
 import { decodeNumbers } from '../tensors/decode.ts'
 import { encodeNumbers } from '../tensors/encode.ts'
+import { readWhole } from '../tensors/read-whole.ts'
 import { randomStream } from './random.ts'
 
 /** A copy of the inputs in which every finite float moved by ±`relative` of itself; null where there are no floats. */
@@ -23,14 +24,4 @@ async function perturbTensor(source: TensorSource, relative: number, seed: numbe
   const random = randomStream(seed, `perturb:${name}`)
   for (let i = 0; i < values.length; i++) values[i]! *= 1 + (random.unit() < 0.5 ? -relative : relative)
   return { dtype, shape, bytes: encodeNumbers(dtype, values) }
-}
-
-async function readWhole(source: TensorSource): Promise<Uint8Array> {
-  const bytes = new Uint8Array(source.byteLength)
-  let at = 0
-  for await (const chunk of source.chunks()) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }

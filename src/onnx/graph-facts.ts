@@ -1,20 +1,10 @@
 import type { ComputeDType } from '../compare/contract.ts'
+import { PRECISIONS } from '../compare/tolerances.ts'
 import { type DType, dtypeKind } from '../domain/dtype.ts'
 import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
 import type { OnnxModel } from './model.ts'
 import { quantisedDType, type TypedNode, typedNodes } from './value-types.ts'
 import { domainOf, graphsOf, intAttribute } from './walk.ts'
-
-/** Coarser last. */
-const PRECISIONS: readonly ComputeDType[] = [
-  'float64',
-  'float32',
-  'float16',
-  'bfloat16',
-  'int8',
-  'float8e4m3fn',
-  'float8e5m2',
-]
 
 const RANKS = new Map<DType, number>(PRECISIONS.map((dtype, rank) => [dtype, rank]))
 const INT8 = PRECISIONS.indexOf('int8')

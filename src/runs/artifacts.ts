@@ -1,8 +1,9 @@
-import { constants, copyFile, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { constants, copyFile, lstat, mkdir, rename, rm } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { FormatError } from '../domain/errors.ts'
 import type { Artifact } from '../domain/result.ts'
 import { sha256File } from '../files/digest.ts'
+import { syncFile } from '../files/sync.ts'
 import { isMissing } from './disk-errors.ts'
 import { ulid } from './ulid.ts'
 
@@ -18,7 +19,7 @@ export async function keepArtifact(runFolder: string, name: string, path: string
     const sha256 = await sha256File(copy)
     const { size: bytes } = await lstat(copy)
     const kept = `${ARTIFACTS_FOLDER}/${sha256}${extensionOf(name)}`
-    await sync(copy)
+    await syncFile(copy)
     await rename(copy, join(runFolder, kept))
     return { name, path: kept, bytes, sha256 }
   } finally {
@@ -30,15 +31,6 @@ export async function keepArtifact(runFolder: string, name: string, path: string
 function extensionOf(name: string): string {
   const extension = extname(name)
   return /^\.[A-Za-z0-9]{1,16}$/.test(extension) ? extension : ''
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Copies an artifact from one run's folder to another's. The record it comes from is not trusted. */

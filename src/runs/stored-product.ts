@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { lstat, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { lstat, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncFile } from '../files/sync.ts'
 import type { ContentKey } from './contract.ts'
 import { isMissing } from './disk-errors.ts'
 import { ownedName, ownerOf } from './process-identity.ts'
@@ -26,9 +27,9 @@ export async function sealProduct(folder: string, key: ContentKey, value: unknow
   const files = await filesOf(folder, '')
   const text = JSON.stringify({ schema: SCHEMA, key, files, value: encodeProduct(value) })
   await writeFile(join(folder, PRODUCT_FILE), text)
-  for (const file of files) await sync(join(folder, file.path))
-  await sync(join(folder, PRODUCT_FILE))
-  await sync(folder)
+  for (const file of files) await syncFile(join(folder, file.path))
+  await syncFile(join(folder, PRODUCT_FILE))
+  await syncFile(folder)
   return files.reduce((sum, file) => sum + file.bytes, Buffer.byteLength(text))
 }
 
@@ -42,15 +43,6 @@ async function filesOf(folder: string, under: string): Promise<FileFacts[]> {
     else throw new Error(`a step's product holds ${path}, which is no regular file; this is a bug in its suite`)
   }
   return found
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Reads a product and marks it as used now. One that is being evicted counts as missing. */

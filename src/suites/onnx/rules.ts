@@ -1,5 +1,5 @@
 import type { ComputeDType, Rule, Tolerance } from '../../compare/contract.ts'
-import { overrideTolerance, type ToleranceOverride, tableRule } from '../../compare/tolerances.ts'
+import { overrideTolerance, PRECISIONS, type ToleranceOverride, tableRule } from '../../compare/tolerances.ts'
 import { type DType, dtypeKind } from '../../domain/dtype.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
@@ -32,19 +32,6 @@ export interface RulesRequest {
 }
 
 export type RuleOf = (tensor: string, spec: TensorSpec) => Rule
-
-/** Coarser last. */
-const PRECISIONS: readonly ComputeDType[] = [
-  'float64',
-  'float32',
-  'float16',
-  'bfloat16',
-  'int8',
-  'float8e4m3fn',
-  'float8e4m3fnuz',
-  'float8e5m2',
-  'float8e5m2fnuz',
-]
 
 const ALIASES: Readonly<Record<string, string>> = {
   fp64: 'float64',
