@@ -13,8 +13,8 @@ import { type PreparedInputs, prepareInputs } from './inputs.ts'
 import { type LoadedModel, loadModel } from './load.ts'
 import { readDataSet } from './recorded.ts'
 import { declaredPrecision, precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from './rules.ts'
-import { type MeasuredBand, measureBand } from './sensitivity.ts'
-import type { OnnxSuiteOptions } from './suite.ts'
+import { type BandRequest, type MeasuredBand, measureBand } from './sensitivity.ts'
+import type { OnnxSuiteContext } from './suite.ts'
 
 export interface FullModelCase extends Case {
   readonly path: string
@@ -42,14 +42,14 @@ interface Given {
 interface Work {
   readonly c: FullModelCase
   readonly lab: Lab
-  readonly options: OnnxSuiteOptions
+  readonly options: OnnxSuiteContext
   readonly model: LoadedModel
   readonly tested: LoadedModel
   readonly inputs: PreparedInputs
 }
 
 /** Inputs, reference trace, target trace, comparison; and, when over tolerance, how far the reference itself moves. */
-export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSuiteOptions): Promise<Judgement> {
+export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
   warmUp(c, options)
   const model = await loadModel(c.path, 'reference', lab)
   const tested = await testedModel(c, model, options, lab)
@@ -71,7 +71,7 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
 }
 
 /** Workers start while the model is read; whoever needs them next sees how that went. */
-function warmUp({ referenceTarget, underTest }: FullModelCase, { pool }: OnnxSuiteOptions): void {
+function warmUp({ referenceTarget, underTest }: FullModelCase, { pool }: OnnxSuiteContext): void {
   for (const target of [referenceTarget, underTest]) if (target) pool.probe(target).catch(() => {})
 }
 
@@ -86,7 +86,7 @@ async function bothSides(reference: Promise<Given>, target: Promise<Given>): Pro
 async function testedModel(
   c: FullModelCase,
   model: LoadedModel,
-  options: OnnxSuiteOptions,
+  options: OnnxSuiteContext,
   lab: Lab,
 ): Promise<LoadedModel> {
   const other = c.underTest.options.model
@@ -127,7 +127,7 @@ async function captureSide(work: Work, side: Side, target: Target, model: Loaded
   return { ...captured, detail, info, model }
 }
 
-function notAvailable(target: Target, side: Side, reason: string, { areDefaults }: OnnxSuiteOptions): Error {
+function notAvailable(target: Target, side: Side, reason: string, { areDefaults }: OnnxSuiteContext): Error {
   const message = `${target.name} is not available: ${reason}`
   return side === 'target' && areDefaults ? new SkipCase(message) : new StageError('discover', message, { side })
 }
@@ -149,22 +149,33 @@ async function compareSides(work: Work, reference: Trace, target: Trace, rules: 
 async function bandOf(work: Work, reference: Given, rules: RuleOf): Promise<MeasuredBand | null> {
   const { c, options, inputs, lab } = work
   if (!c.referenceTarget || !reference.info) return null
-  return measureBand(
-    {
-      reference: c.referenceTarget,
-      schema: options.pool.schemaOf(c.referenceTarget),
-      info: reference.info,
-      model: reference.model,
-      inputs: inputs.trace,
-      inputsDigest: inputs.digest,
-      precision: precisionOf({ model: work.model.model, target: c.underTest }),
-      trace: reference.trace,
-      rules,
-      seed: options.seed,
-    },
-    options.pool,
-    lab,
-  )
+  const request: BandRequest = {
+    reference: c.referenceTarget,
+    schema: options.pool.schemaOf(c.referenceTarget),
+    info: reference.info,
+    model: reference.model,
+    inputs: inputs.trace,
+    inputsDigest: inputs.digest,
+    precision: precisionOf({ model: work.model.model, target: c.underTest }),
+    trace: reference.trace,
+    rules,
+    seed: options.seed,
+  }
+  return measuredOnce(options.bands, bandKey(request), () => measureBand(request, options.pool, lab))
+}
+
+function bandKey({ reference, model, inputsDigest, precision }: BandRequest): string {
+  return JSON.stringify([reference, model.digest, inputsDigest, precision])
+}
+
+/** One that failed is measured again by whoever asks next. */
+function measuredOnce<T>(known: Map<string, Promise<T>>, key: string, measure: () => Promise<T>): Promise<T> {
+  const found = known.get(key)
+  if (found) return found
+  const measuring = measure()
+  known.set(key, measuring)
+  measuring.catch(() => known.delete(key))
+  return measuring
 }
 
 function judgement(

@@ -7,6 +7,7 @@ import { discoverModels, type FoundModel } from './discover.ts'
 import { type FullModelCase, judgeFullModel } from './full-model.ts'
 import type { InputRules } from './inputs.ts'
 import type { ToleranceRule } from './rules.ts'
+import type { MeasuredBand } from './sensitivity.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from './shapes.ts'
 
 export interface OnnxSuiteOptions {
@@ -29,11 +30,18 @@ export interface OnnxSuiteOptions {
   readonly reproduce: (id: string) => string
 }
 
+/** What the cases of one run share. */
+export interface OnnxSuiteContext extends OnnxSuiteOptions {
+  /** Measured once per reference, inputs and precision, however many targets need it. */
+  readonly bands: Map<string, Promise<MeasuredBand>>
+}
+
 const RECORDED = 'recorded'
 
 /** Whole ONNX models, target against reference. */
 export function onnxSuite(options: OnnxSuiteOptions): Suite {
   const cases = new Map<string, FullModelCase>()
+  const context: OnnxSuiteContext = { ...options, bands: new Map() }
   return {
     name: 'onnx',
     async *collect() {
@@ -46,7 +54,7 @@ export function onnxSuite(options: OnnxSuiteOptions): Suite {
         }
       }
     },
-    judge: (c: Case, lab: Lab): Promise<Judgement> => judgeFullModel(cases.get(c.id)!, lab, options),
+    judge: (c: Case, lab: Lab): Promise<Judgement> => judgeFullModel(cases.get(c.id)!, lab, context),
   }
 }
 
