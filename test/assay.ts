@@ -26,15 +26,21 @@ export interface JsonReport {
   readonly summary: Summary
 }
 
-const projects: string[] = []
+const folders: string[] = []
 afterAll(() => {
-  for (const folder of projects) rmSync(folder, { recursive: true, force: true })
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
+
+/** A new folder that is removed when the test file is done. */
+export function temporaryFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `assay ${name} `))
+  folders.push(folder)
+  return folder
+}
 
 /** A new project folder in which the repository's own runtimes are found as a user's would be. */
 export function project(files: Record<string, string | Uint8Array> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'assay e2e '))
-  projects.push(folder)
+  const folder = temporaryFolder('e2e')
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })

@@ -1,14 +1,12 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { assay, copyFixture } from './assay.ts'
+import { assay, copyFixture, temporaryFolder } from './assay.ts'
 
 /** A registry that is not there, so that no runtime can be installed. */
 const OFFLINE = { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0', npm_config_cache: '' }
 
 function projectWithoutRuntimes(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-offline-'))
+  const folder = temporaryFolder('offline')
   copyFixture('onnx-cases/test_abs', join(folder, 'test_abs'))
   return folder
 }

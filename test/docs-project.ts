@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tensor } from '../src/domain/tensor.ts'
 import { writeNpy } from '../src/files/npy.ts'
 import { buildModel } from '../src/onnx/builder.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
-import { copyFixture, main, root } from './assay.ts'
+import { copyFixture, main, root, temporaryFolder } from './assay.ts'
 
 export const floats = (shape: readonly number[], numbers: readonly number[]): Tensor => ({
   dtype: 'float32',
@@ -60,7 +59,7 @@ function classified(): { probabilities: number[]; labels: number[] } {
 
 /** A folder with everything that documented commands name, as in a project that has installed assay. */
 export async function sampleProject(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'assay docs '))
+  const folder = temporaryFolder('docs')
   for (const name of ['models', 'more', 'recordings', 'node_modules', 'bin']) mkdirSync(join(folder, name))
   symlinkSync(root, join(folder, 'node_modules/assay'))
   for (const name of ['onnxruntime-node', 'onnxruntime-web'])

@@ -29,7 +29,8 @@ describe('a target model with a stray cast to fewer bits', () => {
     'bf16.onnx': rounded('bfloat16'),
     'fp16.onnx': rounded('float16'),
   })
-  const judge = async (target: string) => (await assayJson(['test', 'model.onnx', '--target', target], folder)).results[0]!
+  const judge = async (target: string) =>
+    (await assayJson(['test', 'model.onnx', '--target', target], folder)).results[0]!
 
   test.each(['bf16', 'fp16'])('in %s is judged by the precision of the reference, and fails', async (name) => {
     const result = await judge(`ort:cpu,model=${name}.onnx`)
