@@ -26,6 +26,7 @@ export class Crew {
   readonly #idle: { readonly key: string; readonly worker: Worker }[] = []
   readonly #waiting: Waiting[] = []
   readonly #stopping = new Set<Promise<void>>()
+  readonly #closing = new AbortController()
   #busy = 0
 
   constructor(options: CrewOptions) {
@@ -49,13 +50,15 @@ export class Crew {
 
   async release(target: Target, worker: Worker, keep: boolean): Promise<void> {
     const kind = await runtimeKind(target.runtime)
-    if (keep && !worker.gone && worker.sessions < MAX_SESSIONS) {
+    if (keep && !this.#closing.signal.aborted && !worker.gone && worker.sessions < MAX_SESSIONS) {
       this.#idle.push({ key: workerKey(kind, target), worker })
     } else this.#retire(worker)
     this.#leave()
   }
 
+  /** Workers that are still starting, for a probe that nobody awaits any more, are ended too. */
   async close(): Promise<void> {
+    this.#closing.abort(new Error('the pool was closed'))
     for (const { worker } of this.#idle.splice(0)) this.#retire(worker)
     await Promise.all(this.#stopping)
   }
@@ -63,7 +66,10 @@ export class Crew {
   async #start(kind: RuntimeKind, target: Target, signal: AbortSignal | undefined): Promise<Worker> {
     const { context, limits } = this.#options
     if ('create' in kind) return InProcessHost.start(await kind.create(target, context), target.device)
-    return WorkerProxy.start(await kind.launch(target, context), target.device, limits, signal)
+    const launch = await kind.launch(target, context)
+    const ending = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])])
+    ending.throwIfAborted()
+    return WorkerProxy.start(launch, target.device, limits, ending)
   }
 
   #takeIdle(key: string): Worker | null {

@@ -36,6 +36,17 @@ async function failureWith(how: string, limits: Partial<Limits> = {}): Promise<S
   }
 }
 
+test('a worker that is still starting when the pool is closed ends with it, and none starts afterwards', async () => {
+  const pool = testPool({ startMs: 60_000 })
+  const probing = pool.probe(await workerThat('nothing'))
+  const later = pool.probe(await workerThat('well'))
+  while (workerPids().length === 0) await delay(10)
+  await pool.close()
+  expect(await probing).toMatchObject({ available: false })
+  await expect(later).rejects.toThrow('the pool was closed')
+  expect(workerPids()).toEqual([])
+})
+
 describe('a worker that misbehaves is an error that says so, and the pool goes on', () => {
   const MIB = 2 ** 20
   test.each<[string, string, string, Partial<Limits>]>([
