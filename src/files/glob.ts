@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync } from 'node:fs'
+import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Turns `*`, `**`, `?`, `[…]` and `{a,b}` into a regular expression over `/`-separated paths. */
@@ -47,16 +47,7 @@ export function* walkFiles(folder: string): Generator<string> {
     const path = join(folder, entry.name)
     if (entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.')) yield* walkFiles(path)
     else if (entry.isFile()) yield path
-    else if (entry.isSymbolicLink() && existsSync(path) && !isFolder(path)) yield path
-  }
-}
-
-function isFolder(path: string): boolean {
-  try {
-    readdirSync(path)
-    return true
-  } catch {
-    return false
+    else if (entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isFile()) yield path
   }
 }
 

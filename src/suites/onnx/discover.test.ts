@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -39,6 +39,14 @@ describe('discovery', () => {
   test('two models that would have one name are told apart by their path from the current folder', () => {
     const cwd = folderWith('a/det.onnx', 'b/det.onnx')
     expect(names(['a/det.onnx', 'b/det.onnx'], cwd)).toEqual(['a/det', 'b/det'])
+  })
+
+  test('a linked model is found; a broken link and a linked folder are passed over', () => {
+    const cwd = folderWith('zoo/a.onnx', 'elsewhere/b.onnx')
+    symlinkSync(join(cwd, 'elsewhere/b.onnx'), join(cwd, 'zoo/b.onnx'))
+    symlinkSync(join(cwd, 'nowhere.onnx'), join(cwd, 'zoo/c.onnx'))
+    symlinkSync(join(cwd, 'elsewhere'), join(cwd, 'zoo/folder'))
+    expect(names(['zoo'], cwd)).toEqual(['a', 'b'])
   })
 
   test('a path that is not there is refused by name', () => {
