@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { WorkerProxy } from '../dist/runtimes/proxy.js'
-import { serveRuntime } from '../dist/runtimes/worker/serve-runtime.js'
+import { serveStdio } from '../dist/runtimes/worker/serve-stdio.js'
 
 const TENSORS = 8
 const TENSOR_BYTES = 128 * 2 ** 20
@@ -184,6 +184,6 @@ function show(title, speed, note = '') {
 }
 
 const role = process.argv[2]
-if (role === 'worker') await serveRuntime(mirror)
+if (role === 'worker') await serveStdio(mirror)
 else if (role?.startsWith('pipe-')) pipeChild(role.slice('pipe-'.length))
 else await main()

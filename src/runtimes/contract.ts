@@ -9,6 +9,13 @@ export type ModelRef =
   | { readonly format: ModelFormat; readonly path: string }
   | { readonly format: ModelFormat; readonly bytes: Uint8Array; readonly folder: string }
 
+/** A model as a worker gets it that sees none of our files: everything in memory, external data by location. */
+export interface ShippedModel {
+  readonly format: ModelFormat
+  readonly bytes: Uint8Array
+  readonly external: ReadonlyMap<string, Uint8Array>
+}
+
 export type TransferKind = 'tensor' | 'sequence' | 'optional'
 
 /** What a worker can do, as data; shared code asks for these and never for names. */
@@ -21,6 +28,8 @@ export interface Capabilities {
   readonly taps: boolean
   readonly decode: boolean
   readonly profile: boolean
+  /** It does not see our files: models are sent to it, by content. */
+  readonly blobs?: boolean
 }
 
 /** What really runs, for the record and for cache keys. */
@@ -41,10 +50,10 @@ export interface OpenOptions {
   readonly taps?: readonly string[]
 }
 
-export interface Runtime {
+export interface Runtime<Model = ModelRef> {
   readonly name: string
   probe(device: string): Promise<Probe>
-  open(model: ModelRef, options: OpenOptions): Promise<Session>
+  open(model: Model, options: OpenOptions): Promise<Session>
 }
 
 export interface RunOutcome {
@@ -68,6 +77,10 @@ export interface WorkerLaunch {
   readonly cwd?: string
   /** Our own workers speak on file descriptor 3 and may print on stdout; others speak on stdout. */
   readonly channel: 'fd3' | 'stdout'
+  /** A folder of its own, removed when the process has ended. */
+  readonly scratch?: string
+  /** Where starting takes longer than a program does, such as waiting for a person. */
+  readonly startMs?: number
 }
 
 /** What a runtime says about its own spec strings, with the values that its options take. */
@@ -87,6 +100,8 @@ interface KindBase {
 export interface WorkerKind extends KindBase {
   /** Options that belong to the process and not to a session; targets that differ in them never share a worker. */
   readonly processOptions: readonly string[]
+  /** There is only one of it at a time, so work for it waits. */
+  readonly single?: true
   /** Resolves (and installs, where that is its way) what the worker needs. */
   launch(target: Target, context: LaunchContext): Promise<WorkerLaunch>
 }

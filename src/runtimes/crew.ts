@@ -3,6 +3,7 @@ import type { LaunchContext, Limits, RuntimeKind } from './contract.ts'
 import { InProcessHost } from './in-process.ts'
 import { WorkerProxy } from './proxy.ts'
 import { runtimeKind } from './registry.ts'
+import { Turns } from './turns.ts'
 
 export type Worker = WorkerProxy | InProcessHost
 
@@ -26,6 +27,7 @@ export class Crew {
   readonly #idle: { readonly key: string; readonly worker: Worker }[] = []
   readonly #waiting: Waiting[] = []
   readonly #stopping = new Set<Promise<void>>()
+  readonly #turns = new Turns()
   readonly #closing = new AbortController()
   #busy = 0
 
@@ -35,31 +37,44 @@ export class Crew {
 
   /** A warm worker for this target or a new one; waits while `size` others are busy. */
   async acquire(target: Target, wish: { readonly fresh: boolean; readonly signal?: AbortSignal }): Promise<Worker> {
-    await this.#admission(wish.signal)
+    const kind = await runtimeKind(target.runtime)
+    const key = workerKey(kind, target)
+    if (isSingle(kind)) await this.#turns.begin(key)
     try {
-      const kind = await runtimeKind(target.runtime)
-      const warm = wish.fresh ? null : this.#takeIdle(workerKey(kind, target))
-      if (warm) return warm
+      await this.#admission(wish.signal)
+    } catch (error) {
+      this.#turns.end(key)
+      throw error
+    }
+    try {
+      const warm = this.#takeIdle(key)
+      if (warm && !wish.fresh) return warm
+      if (warm && isSingle(kind)) await this.#retire(warm)
+      else if (warm) this.#idle.push({ key, worker: warm })
       this.#makeRoom()
       return await this.#start(kind, target, wish.signal)
     } catch (error) {
-      this.#leave()
+      this.#leave(key)
       throw error
     }
   }
 
   async release(target: Target, worker: Worker, keep: boolean): Promise<void> {
     const kind = await runtimeKind(target.runtime)
+    const key = workerKey(kind, target)
     if (keep && !this.#closing.signal.aborted && !worker.gone && worker.sessions < MAX_SESSIONS) {
-      this.#idle.push({ key: workerKey(kind, target), worker })
-    } else this.#retire(worker)
-    this.#leave()
+      this.#idle.push({ key, worker })
+    } else {
+      const stopped = this.#retire(worker)
+      if (isSingle(kind)) await stopped
+    }
+    this.#leave(key)
   }
 
   /** Workers that are still starting, for a probe that nobody awaits any more, are ended too. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the pool was closed'))
-    for (const { worker } of this.#idle.splice(0)) this.#retire(worker)
+    for (const { worker } of this.#idle.splice(0)) void this.#retire(worker)
     await Promise.all(this.#stopping)
   }
 
@@ -85,13 +100,14 @@ export class Crew {
   /** Closes the workers that were idle longest. */
   #makeRoom(): void {
     while (this.#idle.length > 0 && this.#busy + this.#idle.length > this.#options.size * (1 + IDLE_PER_BUSY)) {
-      this.#retire(this.#idle.shift()!.worker)
+      void this.#retire(this.#idle.shift()!.worker)
     }
   }
 
-  #retire(worker: Worker): void {
+  #retire(worker: Worker): Promise<void> {
     const stopped = worker.stop().finally(() => this.#stopping.delete(stopped))
     this.#stopping.add(stopped)
+    return stopped
   }
 
   async #admission(signal: AbortSignal | undefined): Promise<void> {
@@ -116,11 +132,16 @@ export class Crew {
   }
 
   /** Hands the place on, so that nobody who comes later overtakes those who wait. */
-  #leave(): void {
+  #leave(key: string): void {
+    this.#turns.end(key)
     const next = this.#waiting.shift()
     if (next) next.admit()
     else this.#busy--
   }
+}
+
+function isSingle(kind: RuntimeKind): boolean {
+  return 'single' in kind && kind.single === true
 }
 
 function workerKey(kind: RuntimeKind, target: Target): string {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FailureDetail } from '../domain/errors.ts'
 import type { TensorSink, Trace } from '../domain/tensor.ts'
 import type { Limits, ModelRef, OpenOptions, Probe, RunOutcome, WorkerLaunch } from './contract.ts'
+import { describeExit, overMemory } from './describe-failure.ts'
 import { type FailureKind, RefusedRequest, WorkerFailure } from './failure.ts'
 import { watchMemory } from './memory-watch.ts'
 import { encodeHead, type Frame, FrameReader, ProtocolError } from './protocol/frame.ts'
@@ -9,15 +10,18 @@ import {
   type HostMessage,
   type Opened,
   PROTOCOL,
+  parseHas,
   parseHello,
   parseOpened,
   parseRan,
   parseWorkerMessage,
   type UncheckedTensorParams,
+  type WireModel,
   type WorkerMessage,
 } from './protocol/messages.ts'
-import { type Outgoing, sendInputs, sendModel, wireModel } from './protocol/outgoing.ts'
+import { type Outgoing, sendBytes, sendInputs, wireModel } from './protocol/outgoing.ts'
 import { TensorGuard } from './protocol/tensor-guard.ts'
+import { type Blob, packModel } from './shipment.ts'
 import { StageClock } from './stage-clock.ts'
 import { type Exit, startProcess, type WorkerProcess } from './worker-process.ts'
 
@@ -52,6 +56,8 @@ export class WorkerProxy {
   #lastId = 0
   #ending = false
   #stopping = false
+  /** Why it ends, in its own words. */
+  #lastWords: string | null = null
   /** What it said at hello. */
   probe: Probe = { available: false, reason: 'it has not said hello' }
   sessions = 0
@@ -70,7 +76,7 @@ export class WorkerProxy {
   static async start(launch: WorkerLaunch, device: string, limits: Limits, signal?: AbortSignal): Promise<WorkerProxy> {
     const worker = new WorkerProxy(launch, limits)
     const params = { protocols: [PROTOCOL], device }
-    const errand = { limitMs: limits.startMs, doing: 'start', parse: parseHello }
+    const errand = { limitMs: launch.startMs ?? limits.startMs, doing: 'start', parse: parseHello }
     try {
       worker.probe = await worker.abortable(signal, () =>
         worker.#request((id) => ({ jsonrpc: '2.0', id, method: 'hello', params }), errand),
@@ -90,12 +96,32 @@ export class WorkerProxy {
   async open(model: ModelRef, options: OpenOptions): Promise<Opened> {
     this.sessions++
     this.#process.tail.clear()
-    const params = { model: wireModel(model), ...options }
+    const params = { model: await this.#deliver(model), ...options }
     return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'open', params }), {
       limitMs: this.#limits.compileMs,
       doing: 'open the model',
       parse: parseOpened,
-      send: (id) => sendModel(id, model),
+      ...('byteLength' in params.model &&
+        'bytes' in model && { send: (id: number) => sendBytes(id, model.bytes.length, [model.bytes]) }),
+    })
+  }
+
+  /** Sends what a worker without our files does not have yet. */
+  async #deliver(model: ModelRef): Promise<WireModel> {
+    if (!this.probe.available || !this.probe.capabilities.blobs) return wireModel(model)
+    const shipment = await packModel(model)
+    for (const blob of shipment.blobs) await this.#put(blob)
+    return shipment.model
+  }
+
+  async #put({ digest, byteLength, chunks }: Blob): Promise<void> {
+    const limits = { limitMs: this.#limits.compileMs, doing: 'take the model' }
+    const has = { ...limits, parse: parseHas }
+    if (await this.#request((id) => ({ jsonrpc: '2.0', id, method: 'blob.has', params: { digest } }), has)) return
+    await this.#request((id) => ({ jsonrpc: '2.0', id, method: 'blob.put', params: { digest, byteLength } }), {
+      ...limits,
+      parse: () => undefined,
+      send: (id) => sendBytes(id, byteLength, chunks()),
     })
   }
 
@@ -151,7 +177,7 @@ export class WorkerProxy {
         const parsed = (result: unknown) => resolve(errand.parse(result))
         this.#pending = { id, clock, onTensor: errand.onTensor, resolve: parsed, reject }
       })
-      if (this.#ending) this.#fail('died', describeExit)
+      if (this.#ending) this.#fail('died', (exit) => this.#lastWords ?? describeExit(exit))
       const sending = this.#sendAll(id, messageOf(id), errand.send)
       const result = await answer
       await sending
@@ -200,7 +226,7 @@ export class WorkerProxy {
 
   async #onChannelEnd(): Promise<void> {
     const inTime = await Promise.race([this.#process.exited, delay(GOODBYE_MS, null, { ref: false })])
-    if (inTime) this.#fail('died', (exit) => describeExit(exit, this.#reader.unfinished()))
+    if (inTime) this.#fail('died', (exit) => this.#lastWords ?? describeExit(exit, this.#reader.unfinished()))
     else this.#fail('protocol', () => 'the worker closed its channel but went on running')
   }
 
@@ -208,7 +234,8 @@ export class WorkerProxy {
     const message = parseWorkerMessage(header)
     if (message.type === 'log' || message.type === 'progress') {
       this.#process.tail.add(new TextEncoder().encode(`${message.text}\n`))
-    } else if (message.type === 'tensor') await this.#onTensor(message.params, payload)
+    } else if (message.type === 'end') this.#lastWords = message.reason
+    else if (message.type === 'tensor') await this.#onTensor(message.params, payload)
     else if (message.type !== 'ignored') this.#onAnswer(message)
   }
 
@@ -271,14 +298,3 @@ export class WorkerProxy {
 }
 
 const EMPTY = new Uint8Array(0)
-
-function describeExit(exit: Exit, unfinished: string | null = null): string {
-  if (exit.signal === null && exit.exitCode === null) return 'the worker hangs and cannot even be killed'
-  const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
-  return `the worker ${how}${unfinished ? `, ${unfinished}` : ' before it answered'}`
-}
-
-function overMemory(residentBytes: number, limits: Limits): string {
-  const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
-  return `the worker holds ${mib(residentBytes)} of memory; its limit is ${mib(limits.memoryBytes ?? 0)}`
-}

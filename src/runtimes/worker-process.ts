@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { rm } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import type { WorkerLaunch } from './contract.ts'
 import { Tail } from './tail.ts'
@@ -57,7 +58,10 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
     killGroup(pid)
     setTimeout(giveUp, UNKILLABLE_MS).unref()
   }
-  const exited = Promise.race([exitOf(child), unkillable])
+  const exited = Promise.race([exitOf(child), unkillable]).then(async (exit) => {
+    if (launch.scratch !== undefined) await removeFolder(launch.scratch)
+    return exit
+  })
   return { pid, argv: launch.argv, input, channel, tail, exited, kill }
 }
 
@@ -75,6 +79,11 @@ function exitOf(child: ChildProcess): Promise<Exit> {
       living.delete(child.pid ?? 0)
     })
   })
+}
+
+/** The last processes of a group may still be writing there. */
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {})
 }
 
 function killGroup(pid: number | null): void {

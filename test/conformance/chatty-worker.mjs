@@ -1,12 +1,12 @@
 // One of our own Node workers whose library prints a lot; its stdout is log.
 import { writeSync } from 'node:fs'
-import { serveRuntime } from '../../dist/runtimes/worker/serve-runtime.js'
+import { serveStdio } from '../../dist/runtimes/worker/serve-stdio.js'
 
 const line = `${'-'.repeat(1023)}\n`
 const capabilities = { dtypes: ['float32'], kinds: ['tensor'], taps: false, decode: false, profile: false }
 const spec = (name) => ({ name, kind: 'tensor', dtype: 'float32', shape: [1] })
 
-await serveRuntime({
+await serveStdio({
   name: 'chatty',
   probe: async () => ({
     available: true,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { OnnxRuntime } from '../ort/onnxruntime.ts'
 import { packagePath } from '../package-path.ts'
-import { serveRuntime } from '../worker/serve-runtime.ts'
+import { serveStdio } from '../worker/serve-stdio.ts'
 import { importEntry } from './import-entry.ts'
 import { ortWebRuntime } from './runtime.ts'
 
@@ -13,4 +13,4 @@ Reflect.deleteProperty(globalThis, 'Float16Array')
 const file = join(folder, importEntry(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))))
 // Imported, never required: a required onnxruntime-web shares its registry with onnxruntime-node and may run that instead.
 const ort: OnnxRuntime = await import(pathToFileURL(file).href)
-await serveRuntime(ortWebRuntime({ ort, version, file: packagePath(file) }))
+await serveStdio(ortWebRuntime({ ort, version, file: packagePath(file) }))

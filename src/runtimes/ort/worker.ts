@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { packagePath } from '../package-path.ts'
-import { serveRuntime } from '../worker/serve-runtime.ts'
+import { serveStdio } from '../worker/serve-stdio.ts'
 import { type NativeOnnxRuntime, ortRuntime } from './runtime.ts'
 
 const [, , folder = '', version = ''] = process.argv
@@ -9,4 +9,4 @@ process.env.ORT_DISABLE_TELEMETRY = '1'
 Reflect.deleteProperty(globalThis, 'Float16Array')
 const ort: NativeOnnxRuntime = createRequire(import.meta.url)(folder)
 const file = Object.keys(createRequire(import.meta.url).cache).find((path) => path.endsWith('.node')) ?? folder
-await serveRuntime(ortRuntime({ ort, version, file: packagePath(file) }))
+await serveStdio(ortRuntime({ ort, version, file: packagePath(file) }))

@@ -17,6 +17,14 @@ interface HelloParams {
 export type WireModel =
   | { readonly format: ModelFormat; readonly path: string }
   | { readonly format: ModelFormat; readonly folder: string; readonly byteLength: number }
+  | BlobModel
+
+/** A model that was put before, with its external data. */
+export interface BlobModel {
+  readonly format: ModelFormat
+  readonly blob: string
+  readonly external: readonly { readonly location: string; readonly blob: string }[]
+}
 
 export interface OpenParams {
   readonly model: WireModel
@@ -50,6 +58,8 @@ export type HostMessage =
   | Request<'open', OpenParams>
   | Request<'run', RunParams>
   | Request<'close', { readonly session: number }>
+  | Request<'blob.has', { readonly digest: string }>
+  | Request<'blob.put', { readonly digest: string; readonly byteLength: number }>
   | Notification<'tensor', TensorParams>
   | Notification<'bytes', BytesParams>
 
@@ -81,6 +91,7 @@ export type WorkerMessage =
   | { readonly type: 'tensor'; readonly params: UncheckedTensorParams }
   | { readonly type: 'log'; readonly text: string }
   | { readonly type: 'progress'; readonly text: string }
+  | { readonly type: 'end'; readonly reason: string }
   | { readonly type: 'ignored'; readonly method: string }
 
 /** A tensor notification whose dtype and shape are not judged yet. */
@@ -112,6 +123,7 @@ function parseNotification(method: string, given: unknown): WorkerMessage {
   const params = read.object(given ?? {}, `params of "${method}"`)
   if (method === 'tensor') return { type: 'tensor', params: parseTensorParams(params) }
   if (method === 'log' || method === 'progress') return { type: method, text: read.text(params.text, `${method} text`) }
+  if (method === 'end') return { type: 'end', reason: read.text(params.reason, 'end reason') }
   return { type: 'ignored', method }
 }
 
@@ -172,6 +184,11 @@ export function parseOpened(result: unknown): Opened {
     detail: read.texts(opened.detail ?? {}, 'open detail'),
     durationMs: opened.durationMs == null ? null : read.duration(opened.durationMs, 'open durationMs'),
   }
+}
+
+/** The answer to `blob.has`. */
+export function parseHas(result: unknown): boolean {
+  return read.truth(read.object(result, 'blob.has result').has, 'blob.has has')
 }
 
 export function parseRan(result: unknown): RunOutcome {

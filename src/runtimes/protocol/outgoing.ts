@@ -15,16 +15,26 @@ export function wireModel(model: ModelRef): WireModel {
   return { format: model.format, folder: resolve(model.folder), byteLength: model.bytes.length }
 }
 
-/** The bytes of an edited model, which follow `open`. */
-export async function* sendModel(request: number, model: ModelRef): Outgoing {
-  if ('path' in model) return
+/** Bytes that follow the request which announced them; they may come in pieces of any size. */
+export async function* sendBytes(
+  request: number,
+  byteLength: number,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Outgoing {
   let offset = 0
-  do {
-    const payload = model.bytes.subarray(offset, offset + CHUNK_BYTES)
-    const last = offset + payload.length === model.bytes.length
-    yield { message: { jsonrpc: '2.0', method: 'bytes', params: { request, offset, last } }, payload }
-    offset += payload.length
-  } while (offset < model.bytes.length)
+  const notify = (payload: Uint8Array) => {
+    const params = { request, offset, last: offset + payload.length === byteLength }
+    return { message: { jsonrpc: '2.0', method: 'bytes', params } as const, payload }
+  }
+  for await (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
+      const payload = piece.subarray(at, at + CHUNK_BYTES)
+      yield notify(payload)
+      offset += payload.length
+    }
+  }
+  if (byteLength === 0) yield notify(EMPTY)
+  if (offset !== byteLength) throw new Error(`${offset} bytes were read where ${byteLength} were announced`)
 }
 
 /** The tensors that follow `run`, in the order of its values. */

@@ -3,35 +3,36 @@ import { joinBytes } from '../../files/join-bytes.ts'
 import { allocateBytes } from '../protocol/bytes.ts'
 import { ProtocolError } from '../protocol/frame.ts'
 import type { BytesParams, HostMessage, TensorParams } from '../protocol/messages.ts'
-import type { SyncChannel } from './sync-channel.ts'
+import type { Channel } from './channel.ts'
 
 /** The host ended in the middle of a request. */
 export class HostGone extends Error {}
 
 /** Reads the tensors that follow a `run` request, each into one piece of memory. */
-export function receiveInputs(channel: SyncChannel, request: number, values: readonly TraceValue[]): Trace {
+export async function receiveInputs(channel: Channel, request: number, values: readonly TraceValue[]): Promise<Trace> {
   const tensors = new Map<string, TensorSource>()
-  for (const name of values.flatMap(tensorNames)) tensors.set(name, receiveTensor(channel, request, name))
+  for (const name of values.flatMap(tensorNames)) tensors.set(name, await receiveTensor(channel, request, name))
   return { values, tensors }
 }
 
-function receiveTensor(channel: SyncChannel, request: number, name: string): TensorSource {
+async function receiveTensor(channel: Channel, request: number, name: string): Promise<TensorSource> {
   const isOurs = (message: HostMessage) =>
     message.method === 'tensor' && message.params.request === request && message.params.name === name
       ? message.params
       : null
   const what = `tensor "${name}" of request ${request}`
-  const { params, bytes } = receiveParts<TensorParams>(channel, what, isOurs, (tensor) =>
+  const { params, bytes } = await receiveParts<TensorParams>(channel, what, isOurs, (tensor) =>
     byteLengthOf(tensor.dtype, tensor.shape),
   )
   return sourceOf(params, bytes)
 }
 
-/** Reads the edited model that follows an `open` request. */
-export function receiveModel(channel: SyncChannel, request: number, byteLength: number): Uint8Array {
+/** Reads the bytes that follow an `open` or `blob.put` request. */
+export async function receiveBytes(channel: Channel, request: number, byteLength: number): Promise<Uint8Array> {
   const isOurs = (message: HostMessage) =>
     message.method === 'bytes' && message.params.request === request ? message.params : null
-  return receiveParts<BytesParams>(channel, `model of request ${request}`, isOurs, () => byteLength).bytes
+  const received = await receiveParts<BytesParams>(channel, `bytes of request ${request}`, isOurs, () => byteLength)
+  return received.bytes
 }
 
 interface Part {
@@ -40,17 +41,17 @@ interface Part {
 }
 
 /** Parts go straight to their place in the whole, where its size is known in advance; that of strings is not. */
-function receiveParts<P extends Part>(
-  channel: SyncChannel,
+async function receiveParts<P extends Part>(
+  channel: Channel,
   what: string,
   isOurs: (message: HostMessage) => P | null,
   byteLengthOfWhole: (params: P) => number | null,
-): { params: P; bytes: Uint8Array } {
+): Promise<{ params: P; bytes: Uint8Array }> {
   let whole: Uint8Array | null = null
   let filled = 0
   const parts: Uint8Array[] = []
   for (;;) {
-    const received = channel.read((header, byteLength) => {
+    const received = await channel.read((header, byteLength) => {
       const params = isOurs(header as HostMessage)
       if (params?.offset !== filled) throw unexpected(what, filled, header)
       const total = byteLengthOfWhole(params)

@@ -1,63 +1,61 @@
 import { StageError } from '../../domain/errors.ts'
 import type { Stage } from '../../domain/verdict.ts'
 import { checkInputs } from '../check-inputs.ts'
-import type { ModelRef, Runtime, Session } from '../contract.ts'
-import { type HostRequest, type OpenParams, PROTOCOL, type RunParams } from '../protocol/messages.ts'
+import type { Runtime, Session } from '../contract.ts'
+import { type HostRequest, PROTOCOL, type RunParams } from '../protocol/messages.ts'
 import { splitTensor } from '../protocol/split-tensor.ts'
-import { HostGone, receiveInputs, receiveModel } from './receive.ts'
-import { openSyncChannel, type SyncChannel } from './sync-channel.ts'
+import type { Channel } from './channel.ts'
+import type { ModelDesk } from './model-desk.ts'
+import { HostGone, receiveInputs } from './receive.ts'
 
 const METHOD_NOT_FOUND = -32601
 const FAILED = -32000
 
-/** Serves a runtime to the host on standard input and file descriptor 3, until standard input ends. */
-export async function serveRuntime(runtime: Runtime): Promise<void> {
-  const channel = openSyncChannel(0, 3)
+/** Serves a runtime to the host over a channel, until that ends. */
+export async function serveRuntime<Model>(
+  runtime: Runtime<Model>,
+  channel: Channel,
+  desk: ModelDesk<Model>,
+): Promise<void> {
   const sessions = new Map<number, Session>()
-  const methods = {
-    hello: (request: Request<'hello'>) => hello(runtime, request.params.device),
-    open: (request: Request<'open'>) => open(runtime, channel, sessions, request),
-    run: (request: Request<'run'>) => run(channel, sessions, request),
-    close: (request: Request<'close'>) => close(sessions, request.params.session),
+  const methods: Methods = {
+    hello: ({ params }) => hello(runtime, params.device),
+    open: (request) => open(runtime, channel, desk, sessions, request),
+    run: (request) => run(channel, sessions, request),
+    close: ({ params }) => close(sessions, params.session),
+    'blob.has': async ({ params }) => ({ has: desk.has(params.digest) }),
+    'blob.put': async (request) => {
+      await desk.put(channel, request)
+      return {}
+    },
   }
-  for (let frame = channel.read(); frame; frame = channel.read()) {
+  for (let frame = await channel.read(); frame; frame = await channel.read()) {
     const request = frame.header as HostRequest
     if (request.id === undefined) continue
     try {
-      channel.write({ jsonrpc: '2.0', id: request.id, result: await answer(methods, request) })
+      await channel.write({ jsonrpc: '2.0', id: request.id, result: await answer(methods, request) })
     } catch (error) {
-      if (error instanceof HostGone) break
-      channel.write({ jsonrpc: '2.0', id: request.id, error: wireError(error, request.method) })
+      if (error instanceof HostGone) return
+      await channel.write({ jsonrpc: '2.0', id: request.id, error: wireError(error, request.method) })
     }
   }
-  process.exit(0)
 }
 
 type Request<Method extends HostRequest['method']> = Extract<HostRequest, { readonly method: Method }>
 type Methods = { [Method in HostRequest['method']]: (request: Request<Method>) => Promise<unknown> }
 
 async function answer(methods: Methods, request: HostRequest): Promise<unknown> {
-  switch (request.method) {
-    case 'hello':
-      return methods.hello(request)
-    case 'open':
-      return methods.open(request)
-    case 'run':
-      return methods.run(request)
-    case 'close':
-      return methods.close(request)
-    default:
-      throw new UnknownMethod(request)
-  }
+  if (!Object.hasOwn(methods, request.method)) throw new UnknownMethod(request.method)
+  return methods[request.method](request as never)
 }
 
 class UnknownMethod extends Error {
-  constructor(request: never) {
-    super(`unknown method "${(request as HostRequest).method}"`)
+  constructor(method: string) {
+    super(`unknown method "${method}"`)
   }
 }
 
-async function hello(runtime: Runtime, device: string): Promise<unknown> {
+async function hello(runtime: Runtime<never>, device: string): Promise<unknown> {
   const probe = await runtime.probe(device)
   if (!probe.available) return { protocols: [PROTOCOL], runtime: runtime.name, ...probe }
   const { capabilities, ...info } = probe
@@ -67,11 +65,17 @@ async function hello(runtime: Runtime, device: string): Promise<unknown> {
 
 let lastSession = 0
 
-async function open(runtime: Runtime, channel: SyncChannel, sessions: Map<number, Session>, request: Request<'open'>) {
+async function open<Model>(
+  runtime: Runtime<Model>,
+  channel: Channel,
+  desk: ModelDesk<Model>,
+  sessions: Map<number, Session>,
+  request: Request<'open'>,
+) {
   const { target, taps } = request.params
-  const model = receiveModelRef(channel, request.id, request.params)
+  const model = await desk.fetch(channel, request)
   const startedAt = performance.now()
-  const session = await runtime.open(model, taps ? { target, taps } : { target })
+  const session = await runtime.open(model, taps ? { target, taps } : { target }).finally(() => desk.tidy())
   const durationMs = performance.now() - startedAt
   lastSession++
   sessions.set(lastSession, session)
@@ -79,15 +83,9 @@ async function open(runtime: Runtime, channel: SyncChannel, sessions: Map<number
   return { session: lastSession, inputs, outputs, detail, durationMs }
 }
 
-function receiveModelRef(channel: SyncChannel, request: number, { model }: OpenParams): ModelRef {
-  if ('path' in model) return model
-  const bytes = receiveModel(channel, request, model.byteLength)
-  return { format: model.format, bytes, folder: model.folder }
-}
-
-async function run(channel: SyncChannel, sessions: Map<number, Session>, request: Request<'run'>) {
+async function run(channel: Channel, sessions: Map<number, Session>, request: Request<'run'>) {
   const { session: id, values }: RunParams = request.params
-  const inputs = receiveInputs(channel, request.id, values)
+  const inputs = await receiveInputs(channel, request.id, values)
   const session = sessions.get(id)
   if (!session) throw new StageError('run', `there is no session ${id}`)
   checkInputs(session.inputs, inputs)
@@ -95,7 +93,7 @@ async function run(channel: SyncChannel, sessions: Map<number, Session>, request
     for (const part of splitTensor(chunk, chunk.bytes)) {
       const place = { offset: chunk.offset + part.offset, last: chunk.last && part.last }
       const { name, dtype, shape } = part
-      channel.write(
+      await channel.write(
         { jsonrpc: '2.0', method: 'tensor', params: { request: request.id, name, dtype, shape, ...place } },
         part.bytes,
       )

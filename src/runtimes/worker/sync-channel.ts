@@ -11,20 +11,12 @@ import {
   ProtocolError,
 } from '../protocol/frame.ts'
 import { quoteBytes } from '../protocol/quote.ts'
+import type { Channel, Place } from './channel.ts'
 
 const EMPTY = new Uint8Array(0)
 
-/** Memory for a payload, of just its size. */
-type Place = (header: unknown, byteLength: number) => Uint8Array
-
 /** Frames over blocking file descriptors: twice as fast as Node's streams, and a worker has nothing to do but wait. */
-export interface SyncChannel {
-  /** The next frame; null when the host has gone. Its payload is read into the memory that `place` gives for it. */
-  read(place?: Place): Frame | null
-  write(header: unknown, payload?: Uint8Array): void
-}
-
-export function openSyncChannel(inputFd: number, outputFd: number): SyncChannel {
+export function openSyncChannel(inputFd: number, outputFd: number): Channel {
   return {
     read: (place = (_, byteLength) => allocateBytes(byteLength)) => readFrame(inputFd, place),
     write: (header, payload = EMPTY) => writeAll(outputFd, encodeHead(header, payload.length), payload),

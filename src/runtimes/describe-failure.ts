@@ -1,0 +1,13 @@
+import type { Limits } from './contract.ts'
+import type { Exit } from './worker-process.ts'
+
+export function describeExit(exit: Exit, unfinished: string | null = null): string {
+  if (exit.signal === null && exit.exitCode === null) return 'the worker hangs and cannot even be killed'
+  const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
+  return `the worker ${how}${unfinished ? `, ${unfinished}` : ' before it answered'}`
+}
+
+export function overMemory(residentBytes: number, limits: Limits): string {
+  const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
+  return `the worker holds ${mib(residentBytes)} of memory; its limit is ${mib(limits.memoryBytes ?? 0)}`
+}

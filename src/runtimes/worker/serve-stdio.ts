@@ -1,0 +1,10 @@
+import type { Runtime } from '../contract.ts'
+import { LOCAL_MODELS } from './model-desk.ts'
+import { serveRuntime } from './serve-runtime.ts'
+import { openSyncChannel } from './sync-channel.ts'
+
+/** Serves a runtime to the host on standard input and file descriptor 3, until standard input ends. */
+export async function serveStdio(runtime: Runtime): Promise<never> {
+  await serveRuntime(runtime, openSyncChannel(0, 3), LOCAL_MODELS)
+  process.exit(0)
+}
