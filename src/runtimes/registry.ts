@@ -1,5 +1,6 @@
 import { UsageError } from '../domain/errors.ts'
 import { nearest, parseTarget, type Target, type TargetSchemas, unknown } from '../domain/target.ts'
+import { CHROMIUM_SCHEMA } from './chromium/schema.ts'
 import { COMMAND_SCHEMA } from './command/schema.ts'
 import type { RuntimeKind, RuntimeSchema } from './contract.ts'
 import { ORT_SCHEMA } from './ort/schema.ts'
@@ -9,6 +10,7 @@ import { RECORDED_SCHEMA } from './recorded/schema.ts'
 const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
   ort: ORT_SCHEMA,
   'ort-web': ORT_WEB_SCHEMA,
+  chromium: CHROMIUM_SCHEMA,
   command: COMMAND_SCHEMA,
   recorded: RECORDED_SCHEMA,
 }
@@ -16,6 +18,7 @@ const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
 const KINDS: Readonly<Record<string, () => Promise<RuntimeKind>>> = {
   ort: async () => (await import('./ort/kind.ts')).ORT,
   'ort-web': async () => (await import('./ort-web/kind.ts')).ORT_WEB,
+  chromium: async () => (await import('./chromium/kind.ts')).CHROMIUM,
   command: async () => (await import('./command/kind.ts')).COMMAND,
   recorded: async () => (await import('./recorded/kind.ts')).RECORDED,
 }

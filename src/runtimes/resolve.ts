@@ -5,7 +5,11 @@ import type { LaunchContext } from './contract.ts'
 import { installPackage } from './install.ts'
 
 /** The version that is installed where the user's project has none and none was asked for. */
-const PINNED: Readonly<Record<string, string>> = { 'onnxruntime-node': '1.30.0', 'onnxruntime-web': '1.30.0' }
+const PINNED: Readonly<Record<string, string>> = {
+  'onnxruntime-node': '1.30.0',
+  'onnxruntime-web': '1.30.0',
+  '@sparticuz/chromium': '153.0.0',
+}
 
 export interface ResolvedPackage {
   readonly folder: string

@@ -32,16 +32,28 @@ export function describeOptions(options: OrtSessionOptions): Record<string, stri
 
 export function wrapSession(ort: OnnxRuntime, session: OrtSession, detail: Record<string, string>): Session {
   return {
-    inputs: specsOf(session.inputNames, session.inputMetadata),
-    outputs: specsOf(session.outputNames, session.outputMetadata),
+    inputs: specsOf(session.inputNames, () => session.inputMetadata),
+    outputs: specsOf(session.outputNames, () => session.outputMetadata),
     detail,
     run: (inputs, sink) => runSession(ort, session, inputs, sink),
     close: () => session.release(),
   }
 }
 
-function specsOf(names: readonly string[], metadata: readonly OrtValueMetadata[] | undefined): ValueSpec[] {
+type Metadata = readonly OrtValueMetadata[] | undefined
+
+function specsOf(names: readonly string[], read: () => Metadata): ValueSpec[] {
+  const metadata = orUndefined(read)
   return names.map((name, i) => specOf(name, metadata?.[i]))
+}
+
+/** The WebGL backend throws when it is asked. */
+function orUndefined(read: () => Metadata): Metadata {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
 }
 
 /** Of a value that is no tensor, onnxruntime tells only that; before 1.21 it tells nothing at all. */

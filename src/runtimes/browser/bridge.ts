@@ -1,0 +1,40 @@
+import { Socket } from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import { createWebSocketStream, type WebSocket } from 'ws'
+import { encodeHead } from '../protocol/frame.ts'
+import { CANNOT_GO_ON } from './settings.ts'
+
+const BUFFERED_BYTES = 4 * 2 ** 20
+const ORPHAN_POLL_MS = 1000
+
+/** How the talk between host and page ended: the host needs no more, or the page is gone, perhaps with a reason. */
+export type Ending = { readonly by: 'host' } | { readonly by: 'page'; readonly reason: string | null }
+
+/** Standard input and file descriptor 3, where a worker of ours talks with the host. */
+export class HostPipes {
+  readonly #output = new Socket({ fd: 3, readable: false, writable: true })
+
+  /** Carries bytes both ways until one side ends. */
+  async join(page: WebSocket): Promise<Ending> {
+    const closed = new Promise<string | null>((resolve) => {
+      page.once('close', (code, reason) => resolve(code === CANNOT_GO_ON ? String(reason) : null))
+    })
+    const stream = createWebSocketStream(page, { highWaterMark: BUFFERED_BYTES })
+    const toPage = pipeline(process.stdin, stream)
+    const toHost = pipeline(stream, this.#output, { end: false })
+    await Promise.allSettled([toPage, toHost])
+    return process.stdin.readableEnded ? { by: 'host' } : { by: 'page', reason: await closed }
+  }
+
+  /** Tells the host why this worker ends. */
+  async sayLastWords(reason: string): Promise<void> {
+    const message = { jsonrpc: '2.0', method: 'end', params: { reason } }
+    await new Promise<void>((resolve) => this.#output.write(encodeHead(message, 0), () => resolve()))
+  }
+}
+
+/** While nobody reads standard input its end goes unnoticed, but not that the host is gone. */
+export function endWithHost(end: () => void): void {
+  const host = process.ppid
+  setInterval(() => process.ppid !== host && end(), ORPHAN_POLL_MS).unref()
+}

@@ -1,0 +1,137 @@
+/// <reference lib="dom" />
+import type { Capabilities, OpenOptions, Probe, Runtime, Session, ShippedModel } from '../../contract.ts'
+import { createSession } from '../../ort/create-session.ts'
+import type { OnnxRuntime } from '../../ort/onnxruntime.ts'
+import { describeOptions, sessionOptions, wrapSession } from '../../ort/session.ts'
+import { ORT_DTYPES } from '../../ort/tensors.ts'
+import type { PageSettings } from '../settings.ts'
+import { browserName } from './browser-name.ts'
+import { findGraphics, type Graphics } from './graphics.ts'
+
+const CAPABILITIES: Capabilities = {
+  dtypes: ORT_DTYPES,
+  kinds: ['tensor'],
+  taps: false,
+  decode: false,
+  profile: false,
+  blobs: true,
+}
+
+/** A device that was lost fails the work in flight first and says so a moment later. */
+const LOSS_NEWS_MS = 500
+
+/** onnxruntime-web as this page loads it. */
+export class PageRuntime implements Runtime<ShippedModel> {
+  readonly name = 'onnxruntime-web'
+  readonly #settings: PageSettings
+  readonly #onLost: (reason: string) => void
+  #ort: OnnxRuntime | null = null
+  #graphics: Graphics | null = null
+  #browser = ''
+
+  constructor(settings: PageSettings, onLost: (reason: string) => void) {
+    this.#settings = settings
+    this.#onLost = onLost
+  }
+
+  async probe(device: string): Promise<Probe> {
+    const { provider, ortVersion } = this.#settings
+    this.#browser = await browserName()
+    const problem = await this.#findDevice(provider)
+    if (problem !== null) return { available: false, reason: problem }
+    try {
+      this.#ort = await loadBundle(this.#settings)
+    } catch (error) {
+      return { available: false, reason: `onnxruntime-web ${ortVersion} could not be loaded: ${wordsOf(error)}` }
+    }
+    const detail = { ...this.#where(), ...this.#graphics?.detail }
+    return {
+      available: true,
+      version: ortVersion,
+      accepts: ['onnx'],
+      capabilities: CAPABILITIES,
+      detail,
+      fingerprint: this.#isKnown() ? JSON.stringify([this.#settings.machine, device, detail]) : null,
+    }
+  }
+
+  async open(model: ShippedModel, { target }: OpenOptions): Promise<Session> {
+    const ort = this.#ort
+    if (!ort) throw new Error('onnxruntime-web was not loaded')
+    const { provider, threads } = this.#settings
+    const options = { ...sessionOptions(target), executionProviders: [provider], intraOpNumThreads: threads }
+    const externalData = Array.from(model.external, ([path, data]) => ({ path, data }))
+    const session = await this.#unlessLost(
+      createSession(ort, model.bytes, { ...options, ...(externalData.length > 0 && { externalData }) }),
+    )
+    const wrapped = wrapSession(ort, session, {
+      ...describeOptions(options),
+      ...this.#where(),
+      ...this.#graphics?.detail,
+    })
+    return { ...wrapped, run: (inputs, sink) => this.#unlessLost(wrapped.run(inputs, sink)) }
+  }
+
+  /** Why the device cannot be had here; null: it can. */
+  async #findDevice(provider: string): Promise<string | null> {
+    if (provider === 'webnn') return whyNoWebNN()
+    if (provider !== 'webgpu') return null
+    const found = await findGraphics()
+    if (typeof found === 'string') return found
+    this.#graphics = found
+    void found.lost.then(this.#onLost)
+    return null
+  }
+
+  /** Work that failed because the device was lost is not answered: the page ends instead, with that reason. */
+  async #unlessLost<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      const later = new Promise<false>((resolve) => setTimeout(() => resolve(false), LOSS_NEWS_MS))
+      if (this.#graphics && (await Promise.race([this.#graphics.lost, later]))) await new Promise(() => {})
+      throw error
+    }
+  }
+
+  /** All that decides the bits is in what we tell: there is no driver whose version a page cannot see. */
+  #isKnown(): boolean {
+    const { provider, machine } = this.#settings
+    return machine !== null && (provider === 'wasm' || this.#graphics?.isSoftware === true)
+  }
+
+  #where(): Record<string, string> {
+    const { bundle, ortVersion, threads } = this.#settings
+    return {
+      library: `onnxruntime-web ${ortVersion}`,
+      bundle: bundle.slice(bundle.lastIndexOf('/') + 1),
+      browser: this.#browser,
+      threads: String(threads),
+      isolated: String(crossOriginIsolated),
+    }
+  }
+}
+
+async function loadBundle({ bundle, threads }: PageSettings): Promise<OnnxRuntime> {
+  if (threads > 1 && !crossOriginIsolated) throw new Error('threads need a page that is cross-origin isolated')
+  // Where Float16Array exists, float16 tensors would take nothing else.
+  Reflect.deleteProperty(globalThis, 'Float16Array')
+  const ort = (await import(bundle)) as OnnxRuntime
+  ort.env.wasm.wasmPaths = new URL('.', new URL(bundle, location.href)).href
+  ort.env.wasm.numThreads = threads
+  return ort
+}
+
+interface MachineLearning {
+  createContext(options: { readonly deviceType: 'cpu' }): Promise<unknown>
+}
+
+async function whyNoWebNN(): Promise<string | null> {
+  const { ml } = navigator as { ml?: MachineLearning }
+  if (!ml) return 'this browser has no WebNN'
+  return ml.createContext({ deviceType: 'cpu' }).then(() => null, wordsOf)
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

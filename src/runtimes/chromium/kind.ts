@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pageOrder } from '../browser/work-order.ts'
+import type { WorkerKind } from '../contract.ts'
+import { processorIdentity } from '../fingerprint.ts'
+import { workerEntry } from '../worker-entry.ts'
+import { findBrowser } from './find-browser.ts'
+import { browserFlags } from './flags.ts'
+import { CHROMIUM_SCHEMA } from './schema.ts'
+import type { BrowserOrder } from './worker.ts'
+
+/** onnxruntime-web in a Chromium that we start: one browser for each worker. */
+export const CHROMIUM: WorkerKind = {
+  name: 'chromium',
+  schema: CHROMIUM_SCHEMA,
+  processOptions: ['threads', 'ort', 'browser', 'adapter', 'headless', 'sandbox', 'arg'],
+  async launch(target, context) {
+    const page = await pageOrder(target, context, processorIdentity())
+    const program = await findBrowser(target.options.browser, context)
+    // The browser makes it: a worker that is never started leaves nothing behind.
+    const scratch = join(tmpdir(), `assay-chromium-${randomUUID()}`)
+    const order: BrowserOrder = { page, program, flags: browserFlags(target, scratch) }
+    const argv = [process.execPath, workerEntry('chromium/worker.js'), JSON.stringify(order)]
+    return { argv, channel: 'fd3', scratch }
+  },
+}

@@ -1,0 +1,23 @@
+import type { RuntimeSchema } from '../contract.ts'
+import { ORT_SCHEMA } from '../ort/schema.ts'
+
+export const CHROMIUM_SCHEMA: RuntimeSchema = {
+  defaultDevice: 'wasm',
+  options: {
+    threads: '1',
+    optimization: 'all',
+    ort: null,
+    browser: null,
+    adapter: 'auto',
+    headless: 'true',
+    sandbox: 'auto',
+    arg: null,
+  },
+  choices: {
+    optimization: ORT_SCHEMA.choices!.optimization!,
+    adapter: ['auto', 'hardware', 'software'],
+    headless: ['true', 'false'],
+    sandbox: ['auto', 'on', 'off'],
+  },
+  counts: ['threads'],
+}

@@ -1,0 +1,3 @@
+import { describeConformance } from './conformance.ts'
+
+describeConformance('chromium:webgpu-jsep')
