@@ -1,5 +1,6 @@
 import { UsageError } from '../domain/errors.ts'
 import { nearest, parseTarget, type Target, type TargetSchemas, unknown } from '../domain/target.ts'
+import { BROWSER_SCHEMA } from './browser/schema.ts'
 import { CHROMIUM_SCHEMA } from './chromium/schema.ts'
 import { COMMAND_SCHEMA } from './command/schema.ts'
 import type { RuntimeKind, RuntimeSchema } from './contract.ts'
@@ -11,6 +12,7 @@ const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
   ort: ORT_SCHEMA,
   'ort-web': ORT_WEB_SCHEMA,
   chromium: CHROMIUM_SCHEMA,
+  browser: BROWSER_SCHEMA,
   command: COMMAND_SCHEMA,
   recorded: RECORDED_SCHEMA,
 }
@@ -19,6 +21,7 @@ const KINDS: Readonly<Record<string, () => Promise<RuntimeKind>>> = {
   ort: async () => (await import('./ort/kind.ts')).ORT,
   'ort-web': async () => (await import('./ort-web/kind.ts')).ORT_WEB,
   chromium: async () => (await import('./chromium/kind.ts')).CHROMIUM,
+  browser: async () => (await import('./browser/kind.ts')).BROWSER,
   command: async () => (await import('./command/kind.ts')).COMMAND,
   recorded: async () => (await import('./recorded/kind.ts')).RECORDED,
 }
@@ -53,7 +56,7 @@ function checkValue(spec: string, schema: RuntimeSchema, option: string, value: 
     const hint = near ? `did you mean "${near}"?` : `it takes ${choices.join(', ')}`
     throw new UsageError('target', `unknown value "${value}" of ${option} in target "${spec}"; ${hint}`)
   }
-  if (schema.counts?.includes(option) && !/^[1-9]\d{0,3}$/.test(value)) {
+  if (schema.counts?.includes(option) && !/^[1-9]\d{0,4}$/.test(value)) {
     throw new UsageError('target', `${option}=${value} in target "${spec}"; expected a whole number from 1 up`)
   }
 }

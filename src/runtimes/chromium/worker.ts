@@ -24,6 +24,7 @@ async function main({ page, program, flags }: BrowserOrder): Promise<void> {
   const early = ended.then((how) => `${how} before it opened the page`)
   const first = await Promise.race([server.page, early])
   if (typeof first === 'string') return giveUp(pipes, first)
+  void ended.then(() => first.terminate())
   const ending = await pipes.join(first)
   if (ending.by === 'page') {
     const fate = await Promise.race([ended, delay(BROWSER_NEWS_MS, null)])

@@ -2,6 +2,8 @@
 
 /** The part of WebGPU's interface that we look at. */
 interface GpuDevice {
+  pushErrorScope(filter: 'validation'): void
+  popErrorScope(): Promise<unknown>
   readonly lost: Promise<{ readonly reason: string; readonly message: string }>
 }
 
@@ -30,6 +32,8 @@ export interface Graphics {
   readonly isSoftware: boolean
   /** Never resolves while the adapter works. */
   readonly lost: Promise<string>
+  /** Asks the graphics process, so that work which failed with it is told from work that failed by itself. */
+  isAlive(): Promise<boolean>
 }
 
 /** The adapter that WebGPU gives here, watched; or why there is none. */
@@ -49,6 +53,14 @@ export async function findGraphics(): Promise<Graphics | string> {
     },
     isSoftware,
     lost: device.lost.then(describeLoss),
+    async isAlive() {
+      device.pushErrorScope('validation')
+      const answered = device.popErrorScope().then(
+        () => true,
+        () => false,
+      )
+      return Promise.race([answered, device.lost.then(() => false)])
+    },
   }
 }
 

@@ -17,9 +17,6 @@ const CAPABILITIES: Capabilities = {
   blobs: true,
 }
 
-/** A device that was lost fails the work in flight first and says so a moment later. */
-const LOSS_NEWS_MS = 500
-
 /** onnxruntime-web as this page loads it. */
 export class PageRuntime implements Runtime<ShippedModel> {
   readonly name = 'onnxruntime-web'
@@ -88,8 +85,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
     try {
       return await work
     } catch (error) {
-      const later = new Promise<false>((resolve) => setTimeout(() => resolve(false), LOSS_NEWS_MS))
-      if (this.#graphics && (await Promise.race([this.#graphics.lost, later]))) await new Promise(() => {})
+      if (this.#graphics && !(await this.#graphics.isAlive())) await new Promise(() => {})
       throw error
     }
   }

@@ -1,0 +1,9 @@
+import type { RuntimeSchema } from '../contract.ts'
+import { ORT_SCHEMA } from '../ort/schema.ts'
+
+export const BROWSER_SCHEMA: RuntimeSchema = {
+  defaultDevice: 'wasm',
+  options: { threads: '1', optimization: 'all', ort: null, port: null, wait: '600' },
+  choices: { optimization: ORT_SCHEMA.choices!.optimization! },
+  counts: ['threads', 'port', 'wait'],
+}
