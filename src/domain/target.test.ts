@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { parseTarget, type TargetSchemas } from './target.ts'
+import { formatTarget, parseTarget, type TargetSchemas } from './target.ts'
 
 const schemas: TargetSchemas = {
-  ort: { defaultDevice: 'cpu', options: { threads: '1', optimization: 'all' } },
+  ort: { defaultDevice: 'cpu', versioned: true, options: { threads: '1', optimization: 'all' } },
   'ort-web': { defaultDevice: 'wasm', options: { threads: '1' } },
   command: { defaultDevice: '', openDevice: true, options: { arg: null } },
 }
@@ -14,6 +14,9 @@ describe('target specs', () => {
     ['ort:cpu,threads=1', 'ort:cpu'],
     ['ort:cpu,threads=2,optimization=disabled', 'ort:cpu,optimization=disabled,threads=2'],
     ['ort@1.23.2', 'ort@1.23.2:cpu'],
+    ['ort@latest', 'ort@latest:cpu'],
+    ['ort@1.31.0-dev.1:cpu', 'ort@1.31.0-dev.1:cpu'],
+    ['command:me@board', 'command:me@board'],
     ['mine=ort:cpu,threads=2', 'mine'],
     ['command:./runner,arg=--fast,arg=x', 'command:./runner,arg=--fast,arg=x'],
     ['command:./name=odd', 'command:./name=odd'],
@@ -27,8 +30,20 @@ describe('target specs', () => {
     ['ort:cpu,thread=2', 'unknown key "thread" in target "ort:cpu,thread=2"; did you mean "threads"?'],
     ['ort:cpu,threads', '"threads" in target "ort:cpu,threads" is not key=value'],
     ['command', 'target "command" names no device; write command:<what to run>'],
+    ['command@1:run', 'command takes no version; leave "@1" out of target "command@1:run"'],
+    ['command@:run', 'command takes no version; leave "@" out of target "command@:run"'],
+    ['ort@:cpu', 'target "ort@:cpu" names no version after "@"; write one as in ort@1.30.0, ort@1.30, ort@latest'],
+    ['ort@^1.23', 'target "ort@^1.23" has the version "^1.23", which is none; write one as in ort@1.30.0'],
+    ['ort@..', 'has the version "..", which is none'],
+    ['ort@evil.tgz', 'has the version "evil.tgz", which is none'],
+    ['ort@../evil', 'has the version "../evil", which is none'],
   ])('%s is refused with a hint', (spec, message) => {
     expect(() => name(spec)).toThrow(message)
+  })
+
+  test('a version that is empty is not taken for none', () => {
+    const empty = { runtime: 'ort', version: '', device: 'cpu', options: {} }
+    expect(() => name(formatTarget(empty, schemas.ort!))).toThrow('names no version')
   })
 
   test('a name counts only before the first colon, at sign or comma', () => {

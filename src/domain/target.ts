@@ -16,6 +16,8 @@ export interface TargetSchema {
   readonly defaultDevice: string
   /** The device is free text (a path, a host) and must be given. */
   readonly openDevice?: boolean
+  /** It is published in versions, of which one may be named. */
+  readonly versioned?: true
   /** Option → default, or null where there is none. */
   readonly options: Readonly<Record<string, string | null>>
 }
@@ -37,6 +39,7 @@ export function parseTarget(spec: string, schemas: TargetSchemas): Target {
   const [runtime = '', version = null] = splitOnce(colon < 0 ? head : head.slice(0, colon), '@')
   const schema = schemas[runtime]
   if (!schema) throw unknown('target', `runtime "${runtime}" in target "${spec}"`, runtime, Object.keys(schemas))
+  if (version !== null) checkVersion(spec, runtime, version, schema)
   const device = (colon < 0 ? '' : head.slice(colon + 1)) || schema.defaultDevice
   if (!device) throw new UsageError('target', `target "${spec}" names no device; write ${runtime}:<what to run>`)
   const target = { runtime, version, device, options: parsePairs(spec, pairs, schema) }
@@ -48,7 +51,7 @@ export function formatTarget(target: Omit<Target, 'name'>, schema: TargetSchema)
   const defaults = { ...COMMON_OPTIONS, ...schema.options }
   const keys = Object.keys(target.options).filter((key) => target.options[key] !== defaults[key])
   const pairs = keys.sort().flatMap((key) => target.options[key]!.split(',').map((value) => `,${key}=${value}`))
-  return `${target.runtime}${target.version ? `@${target.version}` : ''}:${target.device}${pairs.join('')}`
+  return `${target.runtime}${target.version === null ? '' : `@${target.version}`}:${target.device}${pairs.join('')}`
 }
 
 function splitName(spec: string): { given: string | null; rest: string } {
@@ -59,6 +62,23 @@ function splitName(spec: string): { given: string | null; rest: string } {
 function splitOnce(text: string, separator: string): [string, string | null] {
   const at = text.indexOf(separator)
   return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + separator.length)]
+}
+
+function checkVersion(spec: string, runtime: string, version: string, schema: TargetSchema): void {
+  if (!schema.versioned) {
+    throw new UsageError('target', `${runtime} takes no version; leave "@${version}" out of target "${spec}"`)
+  }
+  if (isVersionWord(version)) return
+  const problem = version === '' ? 'names no version after "@"' : `has the version "${version}", which is none`
+  const examples = ['1.30.0', '1.30', 'latest'].map((word) => `${runtime}@${word}`)
+  throw new UsageError('target', `target "${spec}" ${problem}; write one as in ${examples.join(', ')}`)
+}
+
+/** An exact version, the beginning of one, or a tag such as `latest`. */
+export function isVersionWord(text: string): boolean {
+  // A package manager would take the name of an archive, like one that begins with a dot, for a file.
+  const isFile = /\.(?:tgz|tar|tar\.gz)$/i.test(text)
+  return /^[0-9A-Za-z][0-9A-Za-z.-]*$/.test(text) && !isFile
 }
 
 function parsePairs(spec: string, pairs: readonly string[], schema: TargetSchema): Record<string, string> {

@@ -1,5 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
-import { nearest, parseTarget, type Target, type TargetSchemas, unknown } from '../domain/target.ts'
+import { isVersionWord, nearest, parseTarget, type Target, type TargetSchemas, unknown } from '../domain/target.ts'
 import { BROWSER_SCHEMA } from './browser/schema.ts'
 import { CHROMIUM_SCHEMA } from './chromium/schema.ts'
 import { COMMAND_SCHEMA } from './command/schema.ts'
@@ -58,5 +58,11 @@ function checkValue(spec: string, schema: RuntimeSchema, option: string, value: 
   }
   if (schema.counts?.includes(option) && !/^[1-9]\d{0,4}$/.test(value)) {
     throw new UsageError('target', `${option}=${value} in target "${spec}"; expected a whole number from 1 up`)
+  }
+  if (schema.versions?.includes(option) && !isVersionWord(value)) {
+    throw new UsageError(
+      'target',
+      `${option}=${value} in target "${spec}"; expected a version such as 1.30.0 or latest`,
+    )
   }
 }

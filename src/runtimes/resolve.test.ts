@@ -12,12 +12,15 @@ const NAME = 'onnxruntime-web'
 const newFolder = () => mkdtemp(join(tmpdir(), 'assay-resolve-'))
 let downloads = 0
 
-/** A registry with versions 1.30.0 and 1.2.3 of a tiny package. */
+const VERSIONS = ['1.30.0', '1.2.3', '1.31.0-dev.1', '1.2.10']
+const TAGS = { latest: '1.30.0', next: '1.31.0-dev.1' }
+
+/** A registry with a few versions of a tiny package. */
 async function startRegistry() {
   const source = join(await newFolder(), 'package')
   await mkdir(source)
   const tarballs = new Map<string, Buffer>()
-  for (const version of ['1.30.0', '1.2.3']) {
+  for (const version of VERSIONS) {
     const scripts = { install: 'exit 1' }
     await writeFile(join(source, 'package.json'), JSON.stringify({ name: NAME, version, scripts }))
     tarballs.set(version, spawnSync('tar', ['-cz', '-C', join(source, '..'), 'package']).stdout)
@@ -40,9 +43,7 @@ async function startRegistry() {
       return [version, { name: NAME, version, dist }]
     })
     response.setHeader('content-type', 'application/json')
-    response.end(
-      JSON.stringify({ name: NAME, 'dist-tags': { latest: '1.30.0' }, versions: Object.fromEntries(versions) }),
-    )
+    response.end(JSON.stringify({ name: NAME, 'dist-tags': TAGS, versions: Object.fromEntries(versions) }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return server
@@ -55,6 +56,13 @@ async function emptyContext() {
   await mkdir(projectFolder)
   const notice = (text: string) => notices.push(text)
   return { projectFolder, runtimesFolder: join(folder, 'run times'), notice, notices }
+}
+
+async function ownCopy(projectFolder: string, version: string): Promise<string> {
+  const folder = join(projectFolder, 'node_modules', NAME)
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ version }))
+  return folder
 }
 
 describe('where a runtime comes from', () => {
@@ -73,9 +81,7 @@ describe('where a runtime comes from', () => {
 
   test("the user's own copy is taken, also from a folder above", async () => {
     const context = await emptyContext()
-    const folder = join(context.projectFolder, 'node_modules', NAME)
-    await mkdir(folder, { recursive: true })
-    await writeFile(join(folder, 'package.json'), '{ "version": "1.9.9" }')
+    const folder = await ownCopy(context.projectFolder, '1.9.9')
     const inside = { ...context, projectFolder: join(context.projectFolder, 'packages/inner') }
     expect(await resolvePackage(NAME, null, inside)).toEqual({ folder, version: '1.9.9' })
     expect(await resolvePackage(NAME, '1.9.9', inside)).toEqual({ folder, version: '1.9.9' })
@@ -101,9 +107,7 @@ describe('where a runtime comes from', () => {
 
   test('a version that was asked for is installed although the project has another one', async () => {
     const context = await emptyContext()
-    const own = join(context.projectFolder, 'node_modules', NAME)
-    await mkdir(own, { recursive: true })
-    await writeFile(join(own, 'package.json'), '{ "version": "1.9.9" }')
+    await ownCopy(context.projectFolder, '1.9.9')
     expect((await resolvePackage(NAME, '1.2.3', context)).version).toBe('1.2.3')
   })
 
@@ -115,15 +119,87 @@ describe('where a runtime comes from', () => {
     expect((await resolvePackage(NAME, null, context)).version).toBe('1.30.0')
   })
 
-  test('a failed installation says what npm said and leaves nothing behind', async () => {
+  test('a version that does not exist is answered with those that do, and leaves nothing behind', async () => {
     const context = await emptyContext()
-    await expect(resolvePackage(NAME, '9.9.9', context)).rejects.toThrow(
-      /cannot install onnxruntime-web@9\.9\.9; npm said: .*9\.9\.9/s,
-    )
+    await expect(resolvePackage(NAME, '9.9.9', context)).rejects.toMatchObject({
+      code: 'install',
+      message: 'onnxruntime-web has no version 9.9.9; the newest are 1.30.0, 1.2.10, 1.2.3',
+    })
     expect(await readdir(context.runtimesFolder)).toEqual([])
   })
 
-  test.each(['latest', '../../evil', '1.30', '--registry=http://evil'])('"%s" is not a version', async (version) => {
-    await expect(resolvePackage(NAME, version, await emptyContext())).rejects.toThrow('write an exact one')
+  test.each([
+    ['latest', '1.30.0'],
+    ['1.2', '1.2.10'],
+    ['1', '1.30.0'],
+    ['next', '1.31.0-dev.1'],
+  ])('%s is looked up: %s', async (word, version) => {
+    const context = await emptyContext()
+    const [found, again] = await Promise.all([resolvePackage(NAME, word, context), resolvePackage(NAME, word, context)])
+    expect(found).toEqual({ folder: join(context.runtimesFolder, `${NAME}@${version}`, 'node_modules', NAME), version })
+    expect(again).toEqual(found)
+    expect(context.notices.filter((text) => !/^install/.test(text))).toEqual([`${NAME}@${word} is ${version}`])
+  })
+
+  test("the user's own copy is taken if it is what a tag means", async () => {
+    const context = await emptyContext()
+    const folder = await ownCopy(context.projectFolder, '1.30.0')
+    expect(await resolvePackage(NAME, 'latest', context)).toEqual({ folder, version: '1.30.0' })
+  })
+
+  test.each([
+    ['lates', 'onnxruntime-web has no version lates; did you mean "latest"?'],
+    ['1.28', 'onnxruntime-web has no version 1.28; the newest are 1.30.0, 1.2.10, 1.2.3'],
+    ['canary', 'onnxruntime-web has no version canary; the newest are 1.30.0, 1.2.10, 1.2.3'],
+  ])('%s is neither a tag nor the beginning of a version', async (word, message) => {
+    await expect(resolvePackage(NAME, word, await emptyContext())).rejects.toMatchObject({ code: 'install', message })
+  })
+
+  test('the registry may also say nothing of use', async () => {
+    await expect(resolvePackage('onnxruntime-node', 'latest', await emptyContext())).rejects.toThrow(
+      /^cannot ask the registry which version onnxruntime-node@latest is, .* name an exact one .*; npm said: Not Found/,
+    )
+  })
+
+  test.each(['', '../../evil', '..', '^1.30', 'evil.tgz', '--registry=http://evil'])(
+    '"%s" is not a version',
+    async (version) => {
+      await expect(resolvePackage(NAME, version, await emptyContext())).rejects.toThrow(
+        'write one such as 1.30.0, 1.30 or latest',
+      )
+    },
+  )
+
+  describe('without a registry', () => {
+    let registry: string | undefined
+    beforeAll(() => {
+      registry = process.env.npm_config_registry
+      process.env.npm_config_registry = 'http://127.0.0.1:9/'
+    })
+    afterAll(() => {
+      process.env.npm_config_registry = registry
+    })
+
+    test('an exact version that is installed is used', async () => {
+      const context = await emptyContext()
+      await mkdir(join(context.runtimesFolder, `${NAME}@1.2.3`), { recursive: true })
+      expect((await resolvePackage(NAME, '1.2.3', context)).version).toBe('1.2.3')
+      expect(context.notices).toEqual([])
+    })
+
+    test('a tag cannot be looked up', async () => {
+      await expect(resolvePackage(NAME, 'beta', await emptyContext())).rejects.toMatchObject({
+        code: 'install',
+        message: expect.stringMatching(/name an exact one such as 1\.30\.0; npm said: .*ECONNREFUSED/),
+      })
+    })
+
+    test('an installation says what npm said and leaves nothing behind', async () => {
+      const context = await emptyContext()
+      await expect(resolvePackage(NAME, '1.2.3', context)).rejects.toThrow(
+        /cannot install onnxruntime-web@1\.2\.3; npm said: .*ECONNREFUSED/s,
+      )
+      expect(await readdir(context.runtimesFolder)).toEqual([])
+    })
   })
 })

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { LaunchContext } from './contract.ts'
 import { installPackage } from './install.ts'
+import { exactVersion } from './npm-versions.ts'
 
 /** The version that is installed where the user's project has none and none was asked for. */
 const PINNED: Readonly<Record<string, string>> = {
@@ -22,9 +23,10 @@ export async function resolvePackage(
   version: string | null,
   context: LaunchContext,
 ): Promise<ResolvedPackage> {
+  const asked = version === null ? null : await exactVersion(name, version, context)
   const own = await findInProject(name, context.projectFolder)
-  if (own && (version === null || own.version === version)) return own
-  const wanted = version ?? PINNED[name]
+  if (own && (asked === null || own.version === asked)) return own
+  const wanted = asked ?? PINNED[name]
   if (wanted === undefined) throw new Error(`no version of ${name} is pinned; this is a bug in assay`)
   const home = join(context.runtimesFolder, `${name}@${wanted}`)
   await installPackage(name, wanted, home, context.notice)

@@ -5,5 +5,6 @@ export const BROWSER_SCHEMA: RuntimeSchema = {
   defaultDevice: 'wasm',
   options: { threads: '1', optimization: 'all', ort: null, port: null, wait: '600' },
   choices: { optimization: ORT_SCHEMA.choices!.optimization! },
+  versions: ['ort'],
   counts: ['threads', 'port', 'wait'],
 }

@@ -19,5 +19,6 @@ export const CHROMIUM_SCHEMA: RuntimeSchema = {
     headless: ['true', 'false'],
     sandbox: ['auto', 'on', 'off'],
   },
+  versions: ['ort'],
   counts: ['threads'],
 }
