@@ -21,6 +21,12 @@ test('an unknown op comes with what to do', () => {
   expect(explainRefusal('No Op registered for Frobnicate with domain_version of 17')).toContain('; export the model')
 })
 
+test('a missing kernel is said in our words', () => {
+  const text =
+    "ERROR_MESSAGE: !node_provider_type.empty() was false. Provider type for Cast node with name 'c' is not set."
+  expect(explainRefusal(text)).toBe('no execution provider has a kernel for Cast "c" with these types')
+})
+
 test('other refusals stay as they are', () => {
   expect(explainRefusal("Node input 'nowhere' is not a graph input.")).toBe(
     "Node input 'nowhere' is not a graph input.",

@@ -18,6 +18,7 @@ export async function createSession(
 const SOURCE_PLACE = /\/\S+\.(?:h|cc|cpp):\d+ .*?\([^()]*\)(?: const)? /gs
 const TOO_NEW = /Opset (\d+) is under development.*support for domain (\S+) is till opset (\d+)/s
 const UNKNOWN_OP = /No Op registered for \S+ with domain_version of \d+/
+const NO_KERNEL = /Provider type for (\S+) node with name '([^']*)' is not set/
 
 export function explainRefusal(message: string): string {
   const newer = TOO_NEW.exec(message)
@@ -25,6 +26,13 @@ export function explainRefusal(message: string): string {
     const [, opset, domain, known] = newer
     return `the model imports opset ${opset} of ${domain}, expected at most ${known}; export it for that opset or use a newer onnxruntime`
   }
-  const text = message.replace(SOURCE_PLACE, '').replace(/\s+/g, ' ').trim()
+  const [, op, name] = NO_KERNEL.exec(message) ?? []
+  if (op) return `no execution provider has a kernel for ${op}${name ? ` "${name}"` : ''} with these types`
+  const text = plainWords(message)
   return UNKNOWN_OP.test(text) ? `${text}; export the model without this op or use a version that has it` : text
+}
+
+/** One line, without places in somebody else's source. */
+export function plainWords(message: string): string {
+  return message.replace(SOURCE_PLACE, '').replace(/\s+/g, ' ').trim()
 }

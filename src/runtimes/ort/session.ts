@@ -2,6 +2,7 @@ import { isDType } from '../../domain/dtype.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { RunOutcome, Session } from '../contract.ts'
+import { plainWords } from './create-session.ts'
 import type { OnnxRuntime, OrtSession, OrtSessionOptions, OrtTensor, OrtValueMetadata } from './onnxruntime.ts'
 import { ORT_SCHEMA } from './schema.ts'
 import { outputBytes, toOrtTensor } from './tensors.ts'
@@ -73,7 +74,9 @@ async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, 
   const feeds: Record<string, OrtTensor> = {}
   for (const [name, source] of inputs.tensors) feeds[name] = await toOrtTensor(ort, source)
   const startedAt = performance.now()
-  const outputs = await session.run(feeds)
+  const outputs = await session.run(feeds).catch((error: unknown) => {
+    throw new Error(plainWords(error instanceof Error ? error.message : String(error)), { cause: error })
+  })
   const durationMs = performance.now() - startedAt
   const values: TraceValue[] = []
   for (const name of session.outputNames) {
