@@ -28,6 +28,8 @@ export interface Capabilities {
   readonly taps: boolean
   readonly decode: boolean
   readonly profile: boolean
+  /** Sessions may see what earlier ones left in memory, so a failure is looked at again in a fresh worker. */
+  readonly sharedMemory?: boolean
   /** It does not see our files: models are sent to it, by content. */
   readonly blobs?: boolean
 }

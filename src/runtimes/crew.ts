@@ -8,8 +8,8 @@ import { Turns } from './turns.ts'
 export type Worker = WorkerProxy | InProcessHost
 
 const MAX_SESSIONS = 500
-/** Reference and target take turns, so each keeps its warm workers while the other is busy. */
-const IDLE_PER_BUSY = 2
+/** Reference and targets take turns, so each keeps its warm workers while others are busy; of more than these, not all. */
+const KEPT_TARGETS = 6
 
 interface CrewOptions {
   readonly size: number
@@ -28,6 +28,7 @@ export class Crew {
   readonly #waiting: Waiting[] = []
   readonly #stopping = new Set<Promise<void>>()
   readonly #turns = new Turns()
+  readonly #keys = new Set<string>()
   readonly #closing = new AbortController()
   #busy = 0
 
@@ -39,6 +40,7 @@ export class Crew {
   async acquire(target: Target, wish: { readonly fresh: boolean; readonly signal?: AbortSignal }): Promise<Worker> {
     const kind = await runtimeKind(target.runtime)
     const key = workerKey(kind, target)
+    this.#keys.add(key)
     if (isSingle(kind)) await this.#turns.begin(key)
     try {
       await this.#admission(wish.signal)
@@ -99,7 +101,8 @@ export class Crew {
 
   /** Closes the workers that were idle longest. */
   #makeRoom(): void {
-    while (this.#idle.length > 0 && this.#busy + this.#idle.length > this.#options.size * (1 + IDLE_PER_BUSY)) {
+    const most = this.#options.size * (1 + Math.min(this.#keys.size, KEPT_TARGETS))
+    while (this.#idle.length > 0 && this.#busy + this.#idle.length > most) {
       void this.#retire(this.#idle.shift()!.worker)
     }
   }

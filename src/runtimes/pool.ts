@@ -22,6 +22,8 @@ interface PoolOptions {
 interface CaptureRequest {
   readonly target: Target
   readonly side: Side
+  /** In a worker where nothing ran before. */
+  readonly alone?: boolean
   readonly model: ModelRef
   readonly inputs: Trace
   /** Outputs as far as they are known before the model is opened: what the worker cannot give is skipped. */
@@ -55,7 +57,7 @@ export function createPool(options: PoolOptions): Pool {
   return {
     probe: (target) => cached(probes, JSON.stringify(target), () => probe(crew, target, options.isolate !== 'case')),
     schemaOf: (target) => schemaOf(target.runtime),
-    capture: (request) => captureWithBlame(crew, request, options.isolate === 'case'),
+    capture: (request) => captureWithBlame(crew, request, request.alone === true || options.isolate === 'case'),
     close: () => crew.close(),
   }
 }

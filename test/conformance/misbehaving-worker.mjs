@@ -44,6 +44,8 @@ const opened = { session: 1, inputs: [spec], outputs: [{ ...spec, name: 'y' }], 
 const ran = { durationMs: 1, values: [{ name: 'y', kind: 'tensor', length: 1 }] }
 const one = Buffer.from(Float32Array.of(1).buffer)
 
+let served = 0
+
 function sleep() {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }
@@ -116,6 +118,10 @@ const runs = {
   },
   'other-request': (id) => tensor(id + 7, {}, one),
   'other-answer': (id) => send({ id: id + 7, result: ran }),
+  remembers: (id) => {
+    tensor(id, {}, Buffer.from(Float32Array.of(++served).buffer))
+    send({ id, result: ran })
+  },
   'no-duration': (id) => {
     tensor(id, {}, one)
     send({ id, result: { values: ran.values } })
@@ -132,6 +138,10 @@ const starts = {
   garbage: () => {
     writeAll(Buffer.from('Segmentation fault (core dumped)\n'))
     sleep()
+  },
+  remembers: (id) => {
+    const capabilities = { ...hello.capabilities, sharedMemory: memory === 'and-says-so' }
+    send({ id, result: { ...hello, capabilities } })
   },
   'other-protocol': (id) => send({ id, result: { ...hello, protocols: [99] } }),
   'dies-at-start': die,

@@ -155,9 +155,9 @@ describe('the pool', () => {
   test('closes the workers that were idle longest when many targets take turns', async () => {
     const pool = testPool()
     const model = await saveModel(identity('float32'))
-    for (let i = 0; i < 6; i++) await captureTensors(pool, await workerThat('well'), model, INPUTS)
+    for (let i = 0; i < 9; i++) await captureTensors(pool, await workerThat('well'), model, INPUTS)
     await delay(300)
-    expect(workerPids().length).toBeLessThanOrEqual(3)
+    expect(workerPids().length).toBe(7)
     await pool.close()
   })
 

@@ -66,6 +66,7 @@ export function capabilities(hello: Fields): Capabilities {
     taps: can.taps === true,
     decode: can.decode === true,
     profile: can.profile === true,
+    sharedMemory: can.sharedMemory === true,
     blobs: can.blobs === true,
   }
 }

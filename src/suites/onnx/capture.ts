@@ -14,6 +14,8 @@ const CAPTURE_VERSION = 'capture@1'
 export interface CaptureRequest {
   readonly target: Target
   readonly side: Side
+  /** In a fresh worker, whatever lies in the cache. */
+  readonly alone?: boolean
   /** What the step is called in progress lines, such as "reference". */
   readonly title: string
   readonly model: ModelRef
@@ -60,7 +62,7 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
 }
 
 function captureKey(request: CaptureRequest, info: RuntimeInfo): ContentKey | null {
-  if (info.fingerprint === null) return null
+  if (info.fingerprint === null || request.alone) return null
   const { runtime, version, device, options } = request.target
   const { model: _another, ...others } = options
   const target = { runtime, version, device, options: others, fingerprint: info.fingerprint }
@@ -68,7 +70,7 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): ContentKey | nu
 }
 
 async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {
-  const { target, side, model, inputs, expects } = request
+  const { target, side, alone = false, model, inputs, expects } = request
   let writer: TraceWriter | undefined
   const makeSink = async () => {
     await writer?.abort()
@@ -76,7 +78,7 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
     return writer.sink
   }
   try {
-    const done = await pool.capture({ target, side, model, inputs, expects, makeSink, signal: lab.signal })
+    const done = await pool.capture({ target, side, alone, model, inputs, expects, makeSink, signal: lab.signal })
     await writer!.finish(inOrder(done.values, expects))
     return { detail: done.detail, durationsMs: done.durationsMs, retried: done.retried }
   } catch (error) {

@@ -65,7 +65,9 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   })
   const comparison = await compareSides(work, reference.trace, target.trace, rules)
   const band = comparison.verdict === 'fail' ? await bandOf(work, reference, rules) : null
-  const judged = judgement(work, comparison, band, reference, target)
+  const excused = band !== null && insideBand(comparison.outputs, band.bands)
+  const unstable = comparison.verdict === 'fail' && !excused && (await passesAlone(work, reference, target, rules))
+  const judged = judgement(work, comparison, { band, excused, unstable }, reference, target)
   if (judged.verdict !== 'pass') await keepFiles(work, reference, target)
   return judged
 }
@@ -108,14 +110,15 @@ function targetSide(work: Work): Promise<Given> {
   return captureSide(work, 'target', work.c.underTest, work.tested)
 }
 
-async function captureSide(work: Work, side: Side, target: Target, model: LoadedModel): Promise<Given> {
+async function captureSide(work: Work, side: Side, target: Target, model: LoadedModel, alone = false): Promise<Given> {
   const { lab, options, inputs } = work
   const info = await options.pool.probe(target)
   if (!info.available) throw notAvailable(target, side, info.reason, options)
   const request = {
     target,
     side,
-    title: `run on ${target.name}`,
+    title: `run ${alone ? 'alone ' : ''}on ${target.name}`,
+    alone,
     model: { format: 'onnx' as const, path: model.path },
     modelDigest: model.digest,
     expects: model.model.outputs,
@@ -125,6 +128,19 @@ async function captureSide(work: Work, side: Side, target: Target, model: Loaded
   const captured = await capture(request, info, options.pool, lab)
   const detail = { version: info.version, ...info.detail, ...captured.detail, run_ms: captured.durationMs }
   return { ...captured, detail, info, model }
+}
+
+/** Whether a target whose sessions share memory gives numbers that pass when nothing ran before. */
+async function passesAlone(work: Work, reference: Given, target: Given, rules: RuleOf): Promise<boolean> {
+  if (!target.info?.capabilities.sharedMemory) return false
+  try {
+    const alone = await captureSide(work, 'target', work.c.underTest, target.model, true)
+    return (await compareSides(work, reference.trace, alone.trace, rules)).verdict !== 'fail'
+  } catch (error) {
+    // That it cannot even run alone changes nothing about the numbers it gave.
+    if (error instanceof StageError) return false
+    throw error
+  }
 }
 
 function notAvailable(target: Target, side: Side, reason: string, { areDefaults }: OnnxSuiteContext): Error {
@@ -178,19 +194,28 @@ function measuredOnce<T>(known: Map<string, Promise<T>>, key: string, measure: (
   return measuring
 }
 
+/** What was found out about a deviation besides its size. */
+interface Doubts {
+  readonly band: MeasuredBand | null
+  /** Roundings move the reference as far. */
+  readonly excused: boolean
+  /** What ran before changes the target's numbers. */
+  readonly unstable: boolean
+}
+
 function judgement(
   work: Work,
   comparison: TraceComparison,
-  band: MeasuredBand | null,
+  { band, excused, unstable }: Doubts,
   reference: Given,
   target: Given,
 ): Judgement {
-  const excused = band !== null && insideBand(comparison.outputs, band.bands)
   const verdict: Verdict = excused ? 'inconclusive' : comparison.verdict
-  const reason = reasonOf(work, comparison, excused)
+  const reason = reasonOf(work, comparison, excused, unstable)
   const flags = [
     ...comparison.flags.filter((flag) => flag !== 'over-tolerance'),
     ...(excused ? ['sensitive'] : []),
+    ...(unstable ? ['unstable'] : []),
     ...(reference.retried || target.retried ? ['retried'] : []),
   ]
   return {
@@ -216,7 +241,9 @@ function reasonOf(
   { c, model, tested }: Work,
   { verdict, reason }: TraceComparison,
   excused: boolean,
+  unstable: boolean,
 ): string | undefined {
+  if (unstable) return `${reason}; alone in a fresh worker it passes, so what ran before changes the target's numbers`
   if (excused) return `over tolerance, but roundings move the reference as far: ${reason}`
   const own = undeclaredPrecision({ model: model.model, tested: tested.model, target: c.underTest })
   if (verdict !== 'fail' || own === null) return reason

@@ -46,7 +46,8 @@ export class PageRuntime implements Runtime<ShippedModel> {
       available: true,
       version: ortVersion,
       accepts: ['onnx'],
-      capabilities: CAPABILITIES,
+      // Buffers are reused without being cleared, and the JSEP build reads beyond what it wrote.
+      capabilities: { ...CAPABILITIES, sharedMemory: provider === 'webgpu' },
       detail,
       fingerprint: this.#isKnown() ? JSON.stringify([this.#settings.machine, device, detail]) : null,
     }
