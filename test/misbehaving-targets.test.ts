@@ -59,6 +59,15 @@ describe('a program under test that misbehaves', () => {
     expect(results[2]!.reason).toContain('alone in a fresh worker it passes')
   })
 
+  test('whose device refused something proves nothing by numbers that agree, and says why others do not', async () => {
+    const { code, results } = await assayJson(['test', '--input', 'x=1', ...misbehaving('warns')], folder)
+    expect([code, results[0]!.verdict, results[0]!.flags]).toEqual([5, 'inconclusive', ['warned']])
+    expect(results[0]!.reason).toBe("the numbers agree; the target's device warned: shader Pow does not compile")
+    const wrong = await assayJson(['test', '--input', 'x=2', ...misbehaving('warns')], folder)
+    expect([wrong.code, wrong.results[0]!.verdict, wrong.results[0]!.flags]).toEqual([1, 'fail', ['warned']])
+    expect(wrong.results[0]!.reason).toMatch(/over the limit; the target's device warned: shader Pow does not compile$/)
+  })
+
   test('is shown with its command, signal and last words', async () => {
     const { code, stdout } = await assay(['test', 'models/a.onnx', ...misbehaving('dies-every-time')], folder)
     expect(code).toBe(1)

@@ -61,6 +61,8 @@ export interface Runtime<Model = ModelRef> {
 export interface RunOutcome {
   readonly durationMs: number
   readonly values: readonly TraceValue[]
+  /** What the device said against the work although it was done, such as a kernel that it refused. */
+  readonly warnings?: readonly string[]
 }
 
 export interface Session {

@@ -39,6 +39,7 @@ interface Captured {
   readonly outputs: readonly ValueSpec[]
   readonly detail: Readonly<Record<string, string>>
   readonly durationsMs: { readonly compile: number; readonly run: number }
+  readonly warnings: readonly string[]
   /** A worker died over this work, and it was done again alone in a fresh one. */
   readonly retried: boolean
 }
@@ -158,7 +159,8 @@ async function captureIn(worker: Worker, request: CaptureRequest, progress: { st
   try {
     refuseOutputs(target, capabilities, outputs)
     const ran = await worker.run(session, inputs, await request.makeSink())
-    return { values: ran.values, outputs, detail, durationsMs: { compile, run: ran.durationMs } }
+    const { values, warnings = [] } = ran
+    return { values, outputs, detail, warnings, durationsMs: { compile, run: ran.durationMs } }
   } finally {
     if (!worker.gone) await worker.close(session)
   }

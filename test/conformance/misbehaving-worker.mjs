@@ -118,6 +118,10 @@ const runs = {
   },
   'other-request': (id) => tensor(id + 7, {}, one),
   'other-answer': (id) => send({ id: id + 7, result: ran }),
+  warns: (id) => {
+    tensor(id, {}, one)
+    send({ id, result: { ...ran, warnings: ['shader Pow does not compile'] } })
+  },
   remembers: (id) => {
     tensor(id, {}, Buffer.from(Float32Array.of(++served).buffer))
     send({ id, result: ran })

@@ -1,6 +1,6 @@
 /** The part of onnxruntime-common's interface that we use; the package itself is resolved when a worker starts. */
 export interface OnnxRuntime {
-  readonly env: { readonly wasm: { numThreads?: number; wasmPaths?: unknown } }
+  readonly env: { readonly wasm: { numThreads?: number; wasmPaths?: unknown }; readonly webgpu?: { device?: unknown } }
   readonly InferenceSession: {
     create(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession>
   }

@@ -196,5 +196,6 @@ export function parseRan(result: unknown): RunOutcome {
   return {
     durationMs: read.duration(ran.durationMs, 'run durationMs'),
     values: read.list(ran.values, 'values').map(read.traceValue),
+    warnings: read.list(ran.warnings ?? [], 'warnings').map((warning) => read.text(warning, 'warning')),
   }
 }

@@ -9,7 +9,7 @@ import type { ContentKey, Lab, Opening } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 
-const CAPTURE_VERSION = 'capture@1'
+const CAPTURE_VERSION = 'capture@2'
 
 export interface CaptureRequest {
   readonly target: Target
@@ -31,12 +31,14 @@ export interface Captured {
   readonly path: string
   readonly detail: Readonly<Record<string, string>>
   readonly durationMs: number
+  readonly warnings: readonly string[]
   readonly retried: boolean
 }
 
 interface CaptureProduct {
   readonly detail: Readonly<Record<string, string>>
   readonly durationsMs: { readonly compile: number; readonly run: number }
+  readonly warnings: readonly string[]
   readonly retried: boolean
 }
 
@@ -51,12 +53,13 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
   const make = (folder: string) => runInto(join(folder, TRACE_FILE), request, pool, lab)
   const product = await lab.step<CaptureProduct>(spec, make, opening)
   const path = join(product.folder, TRACE_FILE)
-  const { detail, durationsMs, retried } = product.value
+  const { detail, durationsMs, warnings, retried } = product.value
   return {
     trace: await openTrace(path),
     path,
     detail,
     durationMs: durationsMs.run,
+    warnings,
     retried: retried && !product.cached,
   }
 }
@@ -80,7 +83,8 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
   try {
     const done = await pool.capture({ target, side, alone, model, inputs, expects, makeSink, signal: lab.signal })
     await writer!.finish(inOrder(done.values, expects))
-    return { detail: done.detail, durationsMs: done.durationsMs, retried: done.retried }
+    const { detail, durationsMs, warnings, retried } = done
+    return { detail, durationsMs, warnings, retried }
   } catch (error) {
     await writer?.abort()
     throw error

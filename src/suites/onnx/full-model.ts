@@ -33,6 +33,8 @@ interface Given {
   /** null: read from the user's own files. */
   readonly path: string | null
   readonly detail: Readonly<Record<string, string | number>>
+  /** What the device said against its work. */
+  readonly warnings: readonly string[]
   readonly retried: boolean
   readonly info: RuntimeInfo | null
   readonly model: LoadedModel
@@ -103,7 +105,7 @@ async function referenceSide(work: Work): Promise<Given> {
     return captureSide(work, 'reference', c.referenceTarget, given)
   }
   const trace = await readDataSet(c.dataSet!, 'output', model.model.outputs, 'inputs', 'reference')
-  return { trace, path: null, detail: {}, retried: false, info: null, model }
+  return { trace, path: null, detail: {}, warnings: [], retried: false, info: null, model }
 }
 
 function targetSide(work: Work): Promise<Given> {
@@ -210,12 +212,13 @@ function judgement(
   reference: Given,
   target: Given,
 ): Judgement {
-  const verdict: Verdict = excused ? 'inconclusive' : comparison.verdict
-  const reason = reasonOf(work, comparison, excused, unstable)
+  const verdict = verdictOf(comparison, excused, target)
+  const reason = reasonOf(work, comparison, { excused, unstable, warnings: target.warnings })
   const flags = [
     ...comparison.flags.filter((flag) => flag !== 'over-tolerance'),
     ...(excused ? ['sensitive'] : []),
     ...(unstable ? ['unstable'] : []),
+    ...(target.warnings.length > 0 ? ['warned'] : []),
     ...(reference.retried || target.retried ? ['retried'] : []),
   ]
   return {
@@ -231,18 +234,24 @@ function judgement(
       ...work.inputs.measurements,
       ...prefixed('reference', reference.detail),
       ...prefixed('target', target.detail),
+      ...(target.warnings.length > 0 && { 'target.warnings': target.warnings.join('\n') }),
       ...(band && band.problems.length > 0 && { 'sensitivity.not_measured': band.problems.join('; ') }),
     },
     reproduce: work.options.reproduce(work.c.id),
   }
 }
 
+/** Numbers that agree although the device refused part of the work prove nothing. */
+function verdictOf({ verdict }: TraceComparison, excused: boolean, { warnings }: Given): Verdict {
+  return excused || (verdict === 'pass' && warnings.length > 0) ? 'inconclusive' : verdict
+}
+
 function reasonOf(
   { c, model, tested }: Work,
   { verdict, reason }: TraceComparison,
-  excused: boolean,
-  unstable: boolean,
+  { excused, unstable, warnings }: { excused: boolean; unstable: boolean; warnings: readonly string[] },
 ): string | undefined {
+  if (warnings.length > 0) return `${reason ?? 'the numbers agree'}; the target's device warned: ${warnings[0]}`
   if (unstable) return `${reason}; alone in a fresh worker it passes, so what ran before changes the target's numbers`
   if (excused) return `over tolerance, but roundings move the reference as far: ${reason}`
   const own = undeclaredPrecision({ model: model.model, tested: tested.model, target: c.underTest })

@@ -1,9 +1,11 @@
 /// <reference lib="dom" />
 
+type ErrorFilter = 'validation' | 'out-of-memory' | 'internal'
+
 /** The part of WebGPU's interface that we look at. */
-interface GpuDevice {
-  pushErrorScope(filter: 'validation'): void
-  popErrorScope(): Promise<unknown>
+export interface GpuDevice {
+  pushErrorScope(filter: ErrorFilter): void
+  popErrorScope(): Promise<{ readonly message: string } | null>
   readonly lost: Promise<{ readonly reason: string; readonly message: string }>
 }
 
@@ -68,4 +70,35 @@ export async function findGraphics(): Promise<Graphics | string> {
 function describeLoss({ reason, message }: { readonly reason: string; readonly message: string }): string {
   const words = [reason, message].filter((word) => word && word !== 'unknown').join(', ')
   return `the WebGPU device was lost${words ? `: ${words}` : ''}`
+}
+
+const FILTERS: readonly ErrorFilter[] = ['validation', 'out-of-memory', 'internal']
+
+/** Does some work and says what the device refused meanwhile: onnxruntime-web goes on after that, with memory that nobody wrote. */
+export async function withWarnings<T>(device: GpuDevice | undefined, work: () => Promise<T>): Promise<[T, string[]]> {
+  if (!device) return [await work(), []]
+  for (const filter of FILTERS) device.pushErrorScope(filter)
+  try {
+    const done = await work()
+    return [done, await collect(device)]
+  } catch (error) {
+    await collect(device)
+    throw error
+  }
+}
+
+async function collect(device: GpuDevice): Promise<string[]> {
+  const errors = await Promise.all(FILTERS.map(() => device.popErrorScope().catch(() => null)))
+  return errors.flatMap((error) => (error ? [explain(error.message.replace(/\s+/g, ' ').trim())] : []))
+}
+
+/** Shader by name → why it was refused. */
+const refusals = new Map<string, string>()
+
+/** A kernel that is used again says only that it is invalid; why was said at its first use. */
+function explain(message: string): string {
+  const [, shader] = /\[ShaderModuleDescriptor "*(\w+)"*\]/.exec(message) ?? []
+  if (shader) refusals.set(shader, message)
+  const [, pipeline = ''] = /\[Invalid ComputePipeline "(\w+)"\]/.exec(message) ?? []
+  return refusals.get(pipeline) ?? message
 }

@@ -6,7 +6,7 @@ import { describeOptions, sessionOptions, wrapSession } from '../../ort/session.
 import { ORT_DTYPES } from '../../ort/tensors.ts'
 import type { PageSettings } from '../settings.ts'
 import { browserName } from './browser-name.ts'
-import { findGraphics, type Graphics } from './graphics.ts'
+import { findGraphics, type GpuDevice, type Graphics, withWarnings } from './graphics.ts'
 
 const CAPABILITIES: Capabilities = {
   dtypes: ORT_DTYPES,
@@ -67,7 +67,14 @@ export class PageRuntime implements Runtime<ShippedModel> {
       ...this.#where(),
       ...this.#graphics?.detail,
     })
-    return { ...wrapped, run: (inputs, sink) => this.#unlessLost(wrapped.run(inputs, sink)) }
+    return {
+      ...wrapped,
+      run: async (inputs, sink) => {
+        const work = withWarnings(await this.#device(), () => wrapped.run(inputs, sink))
+        const [ran, warnings] = await this.#unlessLost(work)
+        return { ...ran, warnings }
+      },
+    }
   }
 
   /** Why the device cannot be had here; null: it can. */
@@ -89,6 +96,11 @@ export class PageRuntime implements Runtime<ShippedModel> {
       if (this.#graphics && !(await this.#graphics.isAlive())) await new Promise(() => {})
       throw error
     }
+  }
+
+  /** onnxruntime's own. */
+  async #device(): Promise<GpuDevice | undefined> {
+    return this.#graphics ? ((await this.#ort?.env.webgpu?.device) as GpuDevice | undefined) : undefined
   }
 
   /** All that decides the bits is in what we tell: there is no driver whose version a page cannot see. */
