@@ -29,9 +29,35 @@ function judge(target) {
 const verdictOf = ({ verdict, error, flags }) =>
   [verdict, error?.stage, flags.includes('unstable') ? 'unstable' : null].filter(Boolean).join(' ')
 
+/** Causes by what their messages have in common. */
+const CAUSES = [
+  [
+    /no execution provider has a kernel|Could not find an implementation|Failed to find kernel/,
+    'no kernel for these types',
+  ],
+  [/requires f16|'f16' type used without/, 'the adapter has no shader-f16'],
+  [
+    /device warned: .*(?:Descriptor|ComputePipeline) "*(\w+)/,
+    'the browser refuses the shader of $1, and the outputs are memory that nobody wrote',
+  ],
+  [/ShapeInferenceError/, "the build's shape inference contradicts the declared shape"],
+  [/Unsupported data type: 1$|input_tensor != nullptr/, 'no empty tensors in a reduction'],
+  [/zero-sized tensor/, 'no empty tensors in Split'],
+  [/cannot give (\w+) outputs/, 'no $1 tensors in JavaScript'],
+  [/StringNormalizer::Locale/, 'the locale of the model is not installed on the machine'],
+  [/ntialias attribute/, 'Resize without antialias'],
+  [/trainingMode/, 'BatchNormalization without training mode'],
+  [/vecX of uint64/, 'Pow without 64-bit exponents'],
+]
+
 /** Without what differs from case to case, so that cases of one cause come together. */
 function reasonOf({ reason, error }, target) {
-  return (error?.message ?? reason ?? '')
+  const message = error?.message ?? reason ?? ''
+  for (const [pattern, cause] of CAUSES) {
+    const match = pattern.exec(message)
+    if (match) return cause.replace('$1', match[1] ?? '')
+  }
+  return message
     .replace(`${target}: `, '')
     .replace(/^.*ERROR_MESSAGE: |Non-zero status code returned while running |Status Message: /g, '')
     .replace(/Name:'[^']*' /g, '')

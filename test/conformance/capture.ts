@@ -10,9 +10,11 @@ import { createPool, type Pool } from '../../src/runtimes/pool.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-export function testPool(limits: Partial<Limits> = {}, size = 1, isolate?: 'case'): Pool {
+type Notice = (text: string) => void
+
+export function testPool(limits: Partial<Limits> = {}, size = 1, isolate?: 'case', notice: Notice = () => {}): Pool {
   const runtimesFolder = join(ROOT, '.assay/runtimes')
-  const context = { projectFolder: ROOT, runtimesFolder, notice: () => {} }
+  const context = { projectFolder: ROOT, runtimesFolder, notice }
   return createPool({ size, context, limits: { ...DEFAULT_LIMITS, ...limits }, ...(isolate && { isolate }) })
 }
 

@@ -17,12 +17,13 @@ export type Check = 'dtypes' | 'bytes' | 'external' | 'shapes' | 'crash' | 'time
 export function describeConformance(
   spec: string,
   skips: Partial<Record<Exclude<Check, 'crash' | 'timeout'>, string>> = {},
+  notice: (text: string) => void = () => {},
 ) {
   const target = readTarget(spec)
   const check = (name: keyof typeof skips) => (title: string, work: () => Promise<void>) =>
     skips[name] === undefined ? test(title, work) : test.skip(`${title}: skipped, ${skips[name]}`, work)
   describe(`${spec} conforms`, () => {
-    const pool = testPool()
+    const pool = testPool({}, 1, undefined, notice)
     afterAll(() => pool.close())
 
     test('it says what it is and what it can do', async () => {
@@ -137,7 +138,7 @@ export function describeConformance(
     })
 
     test('a run over its time limit is an error, and the next one works', async () => {
-      const hasty = testPool({ runMs: 150 })
+      const hasty = testPool({ runMs: 150 }, 1, undefined, notice)
       try {
         const size = 1024
         const x = floats(new Array(size * size).fill(1e-3), [size, size])

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PAGE_DOCUMENT } from './document.ts'
-import type { PageSettings } from './settings.ts'
+import type { PageSettings, Visit } from './settings.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
@@ -31,6 +32,7 @@ const HEADERS = {
   ].join('; '),
 }
 
+const VISIT: Visit = { visit: randomUUID() }
 const OUR_CODE = fileURLToPath(new URL('../../', import.meta.url))
 
 export interface Assets {
@@ -43,6 +45,7 @@ export interface Assets {
 export async function serveAsset(path: string, assets: Assets, response: ServerResponse): Promise<void> {
   if (path === '/') return respond(response, 200, 'text/html; charset=utf-8', PAGE_DOCUMENT)
   if (path === '/page.json') return respond(response, 200, 'application/json', JSON.stringify(assets.settings))
+  if (path === '/visit.json') return respond(response, 200, 'application/json', JSON.stringify(VISIT))
   const file = fileOf(path, assets.ortFolder)
   const size = file && (await sizeOf(file))
   if (file === null || size === null) return respond(response, 404, 'text/plain', 'not found\n')

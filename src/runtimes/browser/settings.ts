@@ -9,5 +9,10 @@ export interface PageSettings {
   readonly machine: string | null
 }
 
+/** Which worker serves the page; the next one has another. */
+export interface Visit {
+  readonly visit: string
+}
+
 /** The page's socket was closed because it knows why it cannot go on; the reason is in words. */
 export const CANNOT_GO_ON = 4001

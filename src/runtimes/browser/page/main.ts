@@ -1,33 +1,49 @@
 /// <reference lib="dom" />
+import type { Visit } from '../settings.ts'
 import type { News } from './news.ts'
 
-const RECONNECT_MS = 1000
+const POLL_MS = 500
 const token = location.hash.slice(1)
 
-/** Models run in a worker of the page, so that the page itself stays responsive. */
-function startWorker(): void {
-  const worker = new Worker(`/assay/runtimes/browser/page/worker.js#${token}`, { type: 'module' })
-  worker.addEventListener('message', ({ data }: MessageEvent<News>) => {
-    show(data)
-    if (data.type === 'ended') restart(worker)
-  })
-  worker.addEventListener('error', (event) => {
-    say('Something went wrong', event.message || 'The worker script could not be loaded.')
-    restart(worker)
-  })
+/** The worker of this page, and which of Assay's workers it talks to. */
+let current: { readonly worker: Worker; readonly visit: string } | null = null
+
+/** Assay starts a fresh worker after a crash or a time-out; ours may be too busy computing to notice. */
+async function keepUp(): Promise<void> {
+  const visit = await whoServes()
+  if (current && current.visit !== visit) stopWorker()
+  if (!current && visit !== null) current = { worker: startWorker(), visit }
+  setTimeout(keepUp, POLL_MS)
 }
 
-/** Assay starts a fresh worker after a crash and waits for us again. */
-function restart(worker: Worker): void {
-  worker.terminate()
-  setTimeout(startWorker, RECONNECT_MS)
+async function whoServes(): Promise<string | null> {
+  try {
+    return ((await (await fetch('/visit.json')).json()) as Visit).visit
+  } catch {
+    // Nobody is there now; there may be later.
+    return null
+  }
+}
+
+/** Models run in a worker of the page, so that the page itself stays responsive. */
+function startWorker(): Worker {
+  const worker = new Worker(`/assay/runtimes/browser/page/worker.js#${token}`, { type: 'module' })
+  worker.addEventListener('message', ({ data }: MessageEvent<News>) => show(data))
+  worker.addEventListener('error', (event) => say('Something went wrong', event.message || 'A script did not load.'))
+  return worker
+}
+
+function stopWorker(): void {
+  current?.worker.terminate()
+  current = null
+  say('Not connected', 'The run has ended, or a fresh worker starts. This page connects by itself.')
 }
 
 function show(news: News): void {
   if (news.type === 'connected') say('Connected', 'Leave this page open and in front.')
   else if (news.type === 'opened') say('Testing', `${news.models} model${news.models === 1 ? '' : 's'} opened`)
   else if (news.type === 'facts') showFacts(news.facts)
-  else say('Not connected', news.reason ?? 'The run has ended, or has not begun. This page connects by itself.')
+  else say('Not connected', news.reason)
 }
 
 function say(state: string, note: string): void {
@@ -49,4 +65,4 @@ function element(id: string): HTMLElement {
   return document.getElementById(id)!
 }
 
-startWorker()
+void keepUp()

@@ -3,4 +3,4 @@ export type News =
   | { readonly type: 'connected' }
   | { readonly type: 'facts'; readonly facts: Readonly<Record<string, string>> }
   | { readonly type: 'opened'; readonly models: number }
-  | { readonly type: 'ended'; readonly reason: string | null }
+  | { readonly type: 'ended'; readonly reason: string }

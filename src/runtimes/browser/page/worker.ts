@@ -22,11 +22,11 @@ async function connect(): Promise<WebSocket> {
   return socket
 }
 
-async function serve(): Promise<string | null> {
+async function serve(): Promise<string> {
   const settings = (await (await fetch('/page.json')).json()) as PageSettings
   const socket = await connect()
   tell({ type: 'connected' })
-  let problem: string | null = null
+  let problem = 'Assay closed the connection.'
   const runtime = new PageRuntime(settings, (reason) => {
     problem = reason
     socket.close(CANNOT_GO_ON, reason.slice(0, MAX_REASON))
@@ -56,5 +56,6 @@ function watched(runtime: PageRuntime): Pick<PageRuntime, 'name' | 'probe' | 'op
 
 serve().then(
   (reason) => tell({ type: 'ended', reason }),
-  () => tell({ type: 'ended', reason: null }),
+  () =>
+    tell({ type: 'ended', reason: 'Assay did not accept this page: is the address complete, is another page open?' }),
 )
