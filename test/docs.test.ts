@@ -13,6 +13,7 @@ import { schemaOf, TARGET_SCHEMAS } from '../src/runtimes/registry.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
 import { assay, assayJson, root } from './assay.ts'
+import { hasBrowser } from './browser.ts'
 import { floats, sampleProject, shell } from './docs-project.ts'
 
 const pages = ['.', 'docs', 'bench', 'examples/python-worker', 'examples/real-models'].flatMap((folder) =>
@@ -29,6 +30,8 @@ const textOf = (page: string) => readFileSync(join(root, page), 'utf8')
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/command:/, 'needs a worker that the reader has written'],
   [/ort(-web)?@/, 'installs another version'],
+  [/browser:/, 'waits for a person'],
+  ...(hasBrowser ? [] : [[/chromium:/, 'needs a browser'] as const]),
 ]
 
 interface DocumentedCommand {

@@ -30,7 +30,7 @@ const OUTPUTS_SHOWN = 5
 const STDERR_LINES = 10
 const COMMAND_LENGTH = 8000
 const REFINEMENTS = new Set(['mean_abs', 'median_abs', 'mean_rel', 'median_rel', 'p99_rel', 'rmse', 'max_ulp'])
-const INSTALLATION = new Set(['file', 'devices', 'engine', 'bundle', 'deterministic'])
+const INSTALLATION = new Set(['file', 'devices', 'engine', 'features', 'isolated', 'warnings', 'deterministic'])
 
 /** Everything that is known about one case, worst first, ending with the command that judges it again. */
 export function caseBlock(result: Result, options: BlockOptions): string[] {

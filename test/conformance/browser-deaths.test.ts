@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Trace } from '../../src/domain/tensor.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
+import { describeWithBrowser } from '../browser.ts'
 import { type BrowserPart, killPart } from '../browser-processes.ts'
 import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
 import { failureOf } from './conformance.ts'
@@ -26,7 +27,7 @@ function deadlyInputs(part: BrowserPart, times: number): { inputs: Trace; kills:
   return { inputs: { ...inputs, tensors: new Map([['x', { ...source, chunks }]]) }, kills: () => kills }
 }
 
-describe('a browser that loses a part', () => {
+describeWithBrowser('a browser that loses a part', () => {
   const pool = testPool()
   afterAll(() => pool.close())
 

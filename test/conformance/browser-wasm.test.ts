@@ -6,6 +6,7 @@ import { afterAll } from 'vitest'
 import { systemBrowser } from '../../src/runtimes/chromium/find-browser.ts'
 import { browserFlags } from '../../src/runtimes/chromium/flags.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
+import { describeWithBrowser } from '../browser.ts'
 import { describeConformance } from './conformance.ts'
 
 const profile = mkdtempSync(join(tmpdir(), 'assay-person-'))
@@ -26,4 +27,4 @@ afterAll(async () => {
   rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
 })
 
-describeConformance('browser:wasm', {}, openOnce)
+describeWithBrowser('a browser that somebody opens', () => describeConformance('browser:wasm', {}, openOnce))

@@ -1,3 +1,4 @@
+import { describeWithBrowser } from '../browser.ts'
 import { describeConformance } from './conformance.ts'
 
-describeConformance('chromium:webgpu')
+describeWithBrowser('a browser that we start', () => describeConformance('chromium:webgpu'))
