@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { allowed, browserSafe } from './import-rules.mjs'
+import { allowed, browserSafe, pageFolders } from './import-rules.mjs'
 
 const src = join(dirname(dirname(fileURLToPath(import.meta.url))), 'src')
 
@@ -36,6 +36,27 @@ function problemsOf(path) {
   })
 }
 
-const problems = sources(src).flatMap(problemsOf)
+/** Imports that are left when types are gone. */
+function loadedBy(path) {
+  const text = readFileSync(path, 'utf8').replace(/^(?:import|export) type [\s\S]*?from .*$/gm, '')
+  return [...text.matchAll(/^(?:import|export) (?:[\s\S]*?from )?['"]([^'"]+)['"]/gm)].map((match) => match[1])
+}
+
+function pageProblems() {
+  const seen = new Set()
+  const visit = (path) => {
+    if (seen.has(path)) return []
+    seen.add(path)
+    return loadedBy(path).flatMap((specifier) =>
+      specifier.startsWith('.')
+        ? visit(resolve(dirname(path), specifier))
+        : [`${relative(dirname(src), path)} imports ${specifier}, and a page loads it`],
+    )
+  }
+  const entries = pageFolders.flatMap((folder) => sources(join(src, folder)))
+  return entries.filter((path) => !path.endsWith('.test.ts')).flatMap(visit)
+}
+
+const problems = [...sources(src).flatMap(problemsOf), ...pageProblems()]
 for (const problem of problems) console.error(problem)
 process.exit(problems.length > 0 ? 1 : 0)

@@ -28,3 +28,6 @@ export const allowed = {
 
 /** These also run in a browser: no node: modules. */
 export const browserSafe = ['domain', 'tensors', 'compare']
+
+/** What a page loads, with everything that it imports: no node: modules and no packages, since nothing is bundled. */
+export const pageFolders = ['runtimes/browser/page']

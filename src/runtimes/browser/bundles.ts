@@ -28,7 +28,7 @@ const DEVICES: Readonly<Record<string, BrowserDevice>> = {
   webnn: { provider: 'webnn', bundles: ['ort.all.min.mjs'], build: JSEP_BUILD },
 }
 
-export const BROWSER_DEVICES = Object.keys(DEVICES)
+const BROWSER_DEVICES = Object.keys(DEVICES)
 
 export function isGpuDevice(device: string): boolean {
   return DEVICES[device]?.provider === 'webgpu'

@@ -26,7 +26,7 @@ export interface BlobModel {
   readonly external: readonly { readonly location: string; readonly blob: string }[]
 }
 
-export interface OpenParams {
+interface OpenParams {
   readonly model: WireModel
   readonly target: Target
   readonly taps?: readonly string[]
