@@ -89,6 +89,8 @@ export interface WorkerLaunch {
 
 /** What a runtime says about its own spec strings, with the values that its options take. */
 export interface RuntimeSchema extends TargetSchema {
+  /** The only devices that it can have; without it, what is installed decides. */
+  readonly devices?: readonly string[]
   /** Option → the only values it takes. */
   readonly choices?: Readonly<Record<string, readonly string[]>>
   /** Options that take a whole number from 1 up. */

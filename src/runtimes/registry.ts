@@ -33,6 +33,9 @@ export const TARGET_SCHEMAS: TargetSchemas = SCHEMAS
 export function readTarget(spec: string): Target {
   const target = parseTarget(spec, SCHEMAS)
   const schema = schemaOf(target.runtime)
+  if (schema.devices && !schema.devices.includes(target.device)) {
+    throw unknown('target', `device "${target.device}" in target "${spec}"`, target.device, schema.devices)
+  }
   for (const [option, value] of Object.entries(target.options)) checkValue(spec, schema, option, value)
   return target
 }

@@ -23,7 +23,8 @@ const HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': [
     "default-src 'none'",
-    "script-src 'self' blob: 'wasm-unsafe-eval'",
+    // onnxruntime-web's glue for WebNN makes functions from strings.
+    "script-src 'self' blob: 'wasm-unsafe-eval' 'unsafe-eval'",
     "worker-src 'self' blob:",
     "connect-src 'self' blob: data: ws://127.0.0.1:* ws://localhost:*",
     "style-src 'unsafe-inline'",

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/target.ts'
 import type { ResolvedPackage } from '../resolve.ts'
+import type { BrowserDevice } from './schema.ts'
 
 /** How a device is had from onnxruntime-web: which of its bundles, and what the execution provider is called in it. */
-interface BrowserDevice {
+interface DeviceSource {
   readonly provider: string
   /** In the order of preference; releases before 1.19 have the last ones. */
   readonly bundles: readonly string[]
@@ -16,7 +16,7 @@ interface BrowserDevice {
 const WASM_BUILD = /ort-wasm/
 const JSEP_BUILD = /\.jsep\./
 
-const DEVICES: Readonly<Record<string, BrowserDevice>> = {
+const DEVICES: Readonly<Record<BrowserDevice, DeviceSource>> = {
   wasm: { provider: 'wasm', bundles: ['ort.wasm.min.mjs', 'esm/ort.wasm.min.js'], build: WASM_BUILD },
   webgpu: { provider: 'webgpu', bundles: ['ort.webgpu.min.mjs'], build: /\.(?:asyncify|jspi)\./ },
   'webgpu-jsep': {
@@ -28,10 +28,8 @@ const DEVICES: Readonly<Record<string, BrowserDevice>> = {
   webnn: { provider: 'webnn', bundles: ['ort.all.min.mjs'], build: JSEP_BUILD },
 }
 
-const BROWSER_DEVICES = Object.keys(DEVICES)
-
 export function isGpuDevice(device: string): boolean {
-  return DEVICES[device]?.provider === 'webgpu'
+  return DEVICES[device as BrowserDevice]?.provider === 'webgpu'
 }
 
 export interface Bundle {
@@ -42,19 +40,11 @@ export interface Bundle {
 
 /** The bundle that gives a device, as this release of onnxruntime-web has it. */
 export async function chooseBundle(device: string, found: ResolvedPackage): Promise<Bundle> {
-  const { provider, bundles, build } = deviceOf(device)
+  const { provider, bundles, build } = DEVICES[device as BrowserDevice]
   for (const file of bundles) {
     const text = await readFile(join(found.folder, 'dist', file), 'utf8').catch(() => null)
     if (text !== null && build.test(text)) return { file, provider }
   }
   const instead = device === 'webgpu' ? '; webgpu-jsep is the WebGPU that it has' : ''
   throw new UsageError('install', `onnxruntime-web ${found.version} has no bundle for ${device}${instead}`)
-}
-
-function deviceOf(device: string): BrowserDevice {
-  const known = DEVICES[device]
-  if (known) return known
-  const near = nearest(device, BROWSER_DEVICES)
-  const hint = near ? `did you mean "${near}"?` : `it has ${BROWSER_DEVICES.join(', ')}`
-  throw new UsageError('install', `a browser has no device "${device}"; ${hint}`)
 }

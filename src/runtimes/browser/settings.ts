@@ -5,6 +5,8 @@ export interface PageSettings {
   readonly provider: string
   readonly ortVersion: string
   readonly threads: number
+  /** `hardware`: a software adapter is not what was asked for. */
+  readonly adapter: string
   /** The machine, where the page runs on ours; null: an unknown one, so that nothing it computes is kept. */
   readonly machine: string | null
 }

@@ -19,6 +19,7 @@ export async function pageOrder(target: Target, context: LaunchContext, machine:
     provider,
     ortVersion: found.version,
     threads: Number(target.options.threads ?? '1'),
+    adapter: target.options.adapter ?? 'auto',
     machine,
   }
   return { settings, ortFolder: found.folder }

@@ -78,7 +78,7 @@ async function browserFromNpm(context: LaunchContext): Promise<string> {
     throw new UsageError('install', `${NPM_PACKAGE} is built for Linux on x64`)
   }
   const { folder } = await resolvePackage(NPM_PACKAGE, null, context)
-  const entry = pathToFileURL(join(folder, 'build/esm/index.js')).href
+  const entry = pathToFileURL(join(folder, 'build/index.js')).href
   const before = process.env.TMPDIR
   // It unpacks into the temporary folder and takes what lies there, whatever version that is.
   process.env.TMPDIR = folder

@@ -1,8 +1,10 @@
+import { BROWSER_DEVICES } from '../browser/schema.ts'
 import type { RuntimeSchema } from '../contract.ts'
 import { ORT_SCHEMA } from '../ort/schema.ts'
 
 export const CHROMIUM_SCHEMA: RuntimeSchema = {
   defaultDevice: 'wasm',
+  devices: BROWSER_DEVICES,
   options: {
     threads: '1',
     optimization: 'all',

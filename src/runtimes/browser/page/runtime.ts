@@ -83,6 +83,9 @@ export class PageRuntime implements Runtime<ShippedModel> {
     if (provider !== 'webgpu') return null
     const found = await findGraphics()
     if (typeof found === 'string') return found
+    if (this.#settings.adapter === 'hardware' && found.isSoftware) {
+      return `WebGPU found no hardware, only ${found.detail.adapter}`
+    }
     this.#graphics = found
     void found.lost.then(this.#onLost)
     return null
@@ -126,7 +129,7 @@ async function loadBundle({ bundle, threads }: PageSettings): Promise<OnnxRuntim
   // Where Float16Array exists, float16 tensors would take nothing else.
   Reflect.deleteProperty(globalThis, 'Float16Array')
   const ort = (await import(bundle)) as OnnxRuntime
-  ort.env.wasm.wasmPaths = new URL('.', new URL(bundle, location.href)).href
+  ort.env.wasm.wasmPaths = new URL('/ort/', location.href).href
   ort.env.wasm.numThreads = threads
   return ort
 }
