@@ -40,6 +40,8 @@ interface Captured {
   readonly detail: Readonly<Record<string, string>>
   readonly durationsMs: { readonly compile: number; readonly run: number }
   readonly warnings: readonly string[]
+  /** Nothing had run before in its worker. */
+  readonly alone: boolean
   /** A worker died over this work, and it was done again alone in a fresh one. */
   readonly retried: boolean
 }
@@ -160,7 +162,8 @@ async function captureIn(worker: Worker, request: CaptureRequest, progress: { st
     refuseOutputs(target, capabilities, outputs)
     const ran = await worker.run(session, inputs, await request.makeSink())
     const { values, warnings = [] } = ran
-    return { values, outputs, detail, warnings, durationsMs: { compile, run: ran.durationMs } }
+    const alone = worker.sessions === 1
+    return { values, outputs, detail, warnings, alone, durationsMs: { compile, run: ran.durationMs } }
   } finally {
     if (!worker.gone) await worker.close(session)
   }

@@ -32,6 +32,8 @@ export interface Captured {
   readonly detail: Readonly<Record<string, string>>
   readonly durationMs: number
   readonly warnings: readonly string[]
+  /** Nothing had run before in its worker. */
+  readonly alone: boolean
   readonly retried: boolean
 }
 
@@ -39,6 +41,7 @@ interface CaptureProduct {
   readonly detail: Readonly<Record<string, string>>
   readonly durationsMs: { readonly compile: number; readonly run: number }
   readonly warnings: readonly string[]
+  readonly alone: boolean
   readonly retried: boolean
 }
 
@@ -53,13 +56,14 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
   const make = (folder: string) => runInto(join(folder, TRACE_FILE), request, pool, lab)
   const product = await lab.step<CaptureProduct>(spec, make, opening)
   const path = join(product.folder, TRACE_FILE)
-  const { detail, durationsMs, warnings, retried } = product.value
+  const { detail, durationsMs, warnings, alone, retried } = product.value
   return {
     trace: await openTrace(path),
     path,
     detail,
     durationMs: durationsMs.run,
     warnings,
+    alone,
     retried: retried && !product.cached,
   }
 }
@@ -83,8 +87,8 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
   try {
     const done = await pool.capture({ target, side, alone, model, inputs, expects, makeSink, signal: lab.signal })
     await writer!.finish(inOrder(done.values, expects))
-    const { detail, durationsMs, warnings, retried } = done
-    return { detail, durationsMs, warnings, retried }
+    const { detail, durationsMs, warnings, alone: wasAlone, retried } = done
+    return { detail, durationsMs, warnings, alone: wasAlone, retried }
   } catch (error) {
     await writer?.abort()
     throw error

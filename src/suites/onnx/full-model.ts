@@ -35,6 +35,8 @@ interface Given {
   readonly detail: Readonly<Record<string, string | number>>
   /** What the device said against its work. */
   readonly warnings: readonly string[]
+  /** Nothing had run before in its worker. */
+  readonly alone: boolean
   readonly retried: boolean
   readonly info: RuntimeInfo | null
   readonly model: LoadedModel
@@ -105,7 +107,7 @@ async function referenceSide(work: Work): Promise<Given> {
     return captureSide(work, 'reference', c.referenceTarget, given)
   }
   const trace = await readDataSet(c.dataSet!, 'output', model.model.outputs, 'inputs', 'reference')
-  return { trace, path: null, detail: {}, warnings: [], retried: false, info: null, model }
+  return { trace, path: null, detail: {}, warnings: [], alone: true, retried: false, info: null, model }
 }
 
 function targetSide(work: Work): Promise<Given> {
@@ -134,7 +136,7 @@ async function captureSide(work: Work, side: Side, target: Target, model: Loaded
 
 /** Whether a target whose sessions share memory gives numbers that pass when nothing ran before. */
 async function passesAlone(work: Work, reference: Given, target: Given, rules: RuleOf): Promise<boolean> {
-  if (!target.info?.capabilities.sharedMemory) return false
+  if (target.alone || !target.info?.capabilities.sharedMemory) return false
   try {
     const alone = await captureSide(work, 'target', work.c.underTest, target.model, true)
     return (await compareSides(work, reference.trace, alone.trace, rules)).verdict !== 'fail'
