@@ -138,13 +138,13 @@ export function describeConformance(
     })
 
     test('a run over its time limit is an error, and the next one works', async () => {
-      const hasty = testPool({ runMs: 150 }, 1, undefined, notice)
+      const hasty = testPool({ runMs: 1000 }, 1, undefined, notice)
       try {
         const size = 1024
         const x = floats(new Array(size * size).fill(1e-3), [size, size])
         const model = await saveModel(longWork(size, 400))
         const error = await failureOf(captureTensors(hasty, target, model, traceOf({ x })))
-        expect(error).toMatchObject({ stage: 'run', message: expect.stringContaining('within 150 ms') })
+        expect(error).toMatchObject({ stage: 'run', message: expect.stringContaining('within 1000 ms') })
         const after = await captureTensors(
           hasty,
           target,
