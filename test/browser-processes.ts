@@ -9,11 +9,29 @@ const MARKS: Readonly<Record<BrowserPart, RegExp>> = {
   browser: /^[^\0 ]*chrom(?!.*--type=).*--user-data-dir=/s,
 }
 
+const TICK_MS = 10
+
 /** Kills a part of every browser below a process; says how many processes that were. */
 export function killPart(part: BrowserPart, below: number): number {
-  const pids = descendants(below).filter((pid) => MARKS[part].test(read(`/proc/${pid}/cmdline`)))
+  const pids = partsBelow(part, below)
   for (const pid of pids) process.kill(pid, 'SIGKILL')
   return pids.length
+}
+
+/** Time that the busiest process of this part has computed, in any browser below a process. */
+export function computedMs(part: BrowserPart, below: number): number {
+  return Math.max(0, ...partsBelow(part, below).map(processorMs))
+}
+
+function partsBelow(part: BrowserPart, below: number): number[] {
+  return descendants(below).filter((pid) => MARKS[part].test(read(`/proc/${pid}/cmdline`)))
+}
+
+function processorMs(pid: number): number {
+  const fields = read(`/proc/${pid}/stat`)
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS
 }
 
 function descendants(root: number): number[] {

@@ -22,7 +22,10 @@ export class HostPipes {
     const stream = createWebSocketStream(page, { highWaterMark: BUFFERED_BYTES })
     const toPage = pipeline(process.stdin, stream)
     const toHost = pipeline(stream, this.#output, { end: false })
-    await Promise.allSettled([toPage, toHost])
+    await Promise.allSettled([toHost])
+    // A page that is gone while the host has nothing to send would go unnoticed on the way to it.
+    stream.destroy()
+    await Promise.allSettled([toPage])
     return process.stdin.readableEnded ? { by: 'host' } : { by: 'page', reason: await closed }
   }
 

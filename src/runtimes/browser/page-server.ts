@@ -28,14 +28,15 @@ export interface PageServerOptions {
 export async function startPageServer({ assets, token, port }: PageServerOptions): Promise<PageServer> {
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES })
   const server = createServer((request, response) => {
-    const path = pathOf(request)
     if (!isForUs(request)) respond(response, 421, 'text/plain', 'not for this server\n')
-    else if (request.method !== 'GET' || path === null) respond(response, 405, 'text/plain', 'only GET\n')
-    else void serveAsset(path, assets, response)
+    else if (request.method !== 'GET') respond(response, 405, 'text/plain', 'only GET\n')
+    else void serveAsset(partsOf(request).path, assets, response)
   })
   const page = new Promise<WebSocket>((resolve) => {
     let isTaken = false
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      // Whoever is gone before the answer needs none.
+      socket.on('error', () => {})
       const refusal = refusalOf(request, token, isTaken)
       if (refusal) return void socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\n\r\n`)
       isTaken = true
@@ -54,19 +55,20 @@ function listen(server: Server, port: number): Promise<void> {
   })
 }
 
-function pathOf({ url = '/' }: IncomingMessage): string | null {
-  return url.startsWith('/') && !url.startsWith('//') ? url.split('?')[0]! : null
+function partsOf({ url = '/' }: IncomingMessage): { path: string; query: URLSearchParams } {
+  const [path = '/', query] = url.split('?', 2)
+  return { path, query: new URLSearchParams(query) }
 }
 
 /** A name that somebody else pointed at the loopback address is refused; any port is ours, as it may be forwarded. */
-function isForUs({ headers }: IncomingMessage): boolean {
-  return LOOPBACK_NAMES.has((headers.host ?? '').replace(/:\d{1,5}$/, ''))
+function isForUs({ headers, url = '/' }: IncomingMessage): boolean {
+  return url.startsWith('/') && LOOPBACK_NAMES.has((headers.host ?? '').replace(/:\d{1,5}$/, ''))
 }
 
 function refusalOf(request: IncomingMessage, token: string, isTaken: boolean): string | null {
   const { host, origin } = request.headers
   if (!isForUs(request) || origin !== `http://${host}`) return '403 Forbidden'
-  const given = new URL(request.url ?? '/', `http://${host}`).searchParams.get('token') ?? ''
+  const given = partsOf(request).query.get('token') ?? ''
   if (!isSame(given, token)) return '401 Unauthorized'
   return isTaken ? '409 Conflict' : null
 }

@@ -1,0 +1,83 @@
+import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { findBrowser, systemBrowser } from './find-browser.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+/** A folder with programs (and, after a #, files that are none). */
+async function folderWith(...names: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'assay-path-'))
+  for (const name of names) {
+    const path = join(folder, name.replace('#', ''))
+    await writeFile(path, '#!/bin/sh\n')
+    await chmod(path, name.startsWith('#') ? 0o644 : 0o755)
+  }
+  return folder
+}
+
+const context = (projectFolder: string) => ({
+  projectFolder,
+  runtimesFolder: join(projectFolder, 'runtimes'),
+  notice: () => {},
+})
+
+describe("the system's browser", () => {
+  test.each([
+    [['google-chrome', 'chromium'], 'chromium'],
+    [['google-chrome-stable', 'google-chrome'], 'google-chrome'],
+    [['chromium-browser', 'microsoft-edge'], 'chromium-browser'],
+    [['#chromium', 'chrome'], 'chrome'],
+  ])('of %j is %s', async (names, found) => {
+    const folder = await folderWith(...names)
+    expect(systemBrowser(folder)).toBe(join(folder, found))
+  })
+
+  test('of two folders is the better name, and of one name the first folder', async () => {
+    const [first, second] = [await folderWith('google-chrome'), await folderWith('chromium', 'google-chrome')]
+    expect(systemBrowser([first, second].join(delimiter))).toBe(join(second, 'chromium'))
+    const third = await folderWith('chromium')
+    expect(systemBrowser(['', second, third].join(delimiter))).toBe(join(second, 'chromium'))
+  })
+
+  test.skipIf(process.platform !== 'linux')('is none where there is none (elsewhere it has fixed places)', async () => {
+    expect(systemBrowser(await folderWith('firefox', '#chromium'))).toBeNull()
+    expect(systemBrowser('')).toBeNull()
+  })
+})
+
+describe('the browser of a target', () => {
+  test('is the one that it names, from the project or by name', async () => {
+    const folder = await folderWith('my-browser')
+    vi.stubEnv('PATH', folder)
+    vi.stubEnv('CHROME_PATH', '/somewhere/else')
+    const paths = ['./my-browser', join(folder, 'my-browser'), 'my-browser']
+    for (const named of paths) expect(await findBrowser(named, context(folder))).toBe(join(folder, 'my-browser'))
+  })
+
+  test.each(['./nope', 'nope', './not-executable', 'not-executable'])('is not %s', async (named) => {
+    const folder = await folderWith('#not-executable')
+    vi.stubEnv('PATH', folder)
+    await expect(findBrowser(named, context(folder))).rejects.toMatchObject({
+      code: 'install',
+      message: `browser=${named} is no program that can be started`,
+    })
+  })
+
+  test.each(['./a-folder', 'chromium'])('is no folder such as %s', async (named) => {
+    const folder = await folderWith()
+    for (const name of ['a-folder', 'chromium']) await mkdir(join(folder, name))
+    vi.stubEnv('PATH', folder)
+    await expect(findBrowser(named, context(folder))).rejects.toThrow('is no program that can be started')
+  })
+
+  test('is CHROME_PATH or the one in PATH where it names none', async () => {
+    const folder = await folderWith('chromium', 'other')
+    vi.stubEnv('PATH', folder)
+    vi.stubEnv('CHROME_PATH', '')
+    expect(await findBrowser(undefined, context(folder))).toBe(join(folder, 'chromium'))
+    vi.stubEnv('CHROME_PATH', join(folder, 'other'))
+    expect(await findBrowser(undefined, context(folder))).toBe(join(folder, 'other'))
+  })
+})

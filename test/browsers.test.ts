@@ -1,0 +1,161 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import type { Result } from '../src/domain/result.ts'
+import { assay, assayJson, type JsonReport, project, root } from './assay.ts'
+import { describeWithBrowser } from './browser.ts'
+import { convModel } from './conv-model.ts'
+import { affineModel } from './small-models.ts'
+
+const EXAMPLE = join(root, 'examples/webgpu')
+const LONG_MS = 120_000
+/** One project, so that each version of onnxruntime-web is installed once. */
+const folder = project({
+  'model.onnx': affineModel(),
+  'conv-5-to-8.onnx': convModel(5, 8),
+  'conv-6-to-5.onnx': convModel(6, 5),
+})
+
+const metric = ({ metrics }: Result, name: string) => metrics.find((found) => found.name === name)?.value
+
+function resultOf({ results }: JsonReport, model: string, target: string): Result {
+  const found = results.find(({ id }) => id === `${model}/full_model@${target}`)
+  if (!found) throw new Error(`no ${model} on ${target} in ${results.map(({ id }) => id).join(', ')}`)
+  return found
+}
+
+describeWithBrowser('the WebGPU example, in one command', () => {
+  let report: Awaited<ReturnType<typeof assayJson>>
+  beforeAll(async () => {
+    report = await assayJson(['test', '--config', join(EXAMPLE, 'assay.config.ts')], project())
+  }, LONG_MS)
+
+  test.each([
+    ['silero_vad_v5', 'wasm', 'pass'],
+    ['silero_vad_v5', 'webgpu-jsep', 'pass'],
+    ['silero_vad_v5', 'webgpu', 'fail'],
+    ['conv-6-to-8', 'wasm', 'pass'],
+    ['conv-6-to-8', 'webgpu-jsep', 'pass'],
+    ['conv-6-to-8', 'webgpu', 'fail'],
+  ])('%s on %s: %s', (model, target, verdict) => {
+    const { verdict: found, reason, error } = resultOf(report, model, target)
+    expect(found, reason ?? error?.message).toBe(verdict)
+    expect([report.code, report.results.length]).toEqual([1, 6])
+  })
+
+  test('a voice is found by the reference and missed by WebGPU', () => {
+    const speech = resultOf(report, 'silero_vad_v5', 'webgpu').worst.find(({ tensor }) => tensor === 'output')
+    expect(Number(speech?.reference)).toBeCloseTo(0.925, 3)
+    expect(Number(speech?.target)).toBeCloseTo(0.347, 2)
+  })
+
+  test('the convolution is off by as much as its outputs are large', () => {
+    const worst = metric(resultOf(report, 'conv-6-to-8', 'webgpu'), 'max_abs')
+    expect(worst).toBeGreaterThan(8)
+    expect(worst).toBeLessThan(16)
+    expect(metric(resultOf(report, 'conv-6-to-8', 'webgpu-jsep'), 'max_abs')).toBeLessThan(1e-4)
+  })
+
+  test.each([
+    ['wasm', 'ort.wasm.min.mjs', 'wasm'],
+    ['webgpu-jsep', 'ort.min.mjs', 'webgpu'],
+    ['webgpu', 'ort.webgpu.min.mjs', 'webgpu'],
+  ])('the record names what ran %s', (target, bundle, executionProvider) => {
+    for (const model of ['silero_vad_v5', 'conv-6-to-8']) {
+      const { measurements } = resultOf(report, model, target)
+      expect(measurements).toMatchObject({
+        'reference.version': '1.30.0',
+        'target.version': '1.30.0',
+        'target.library': 'onnxruntime-web 1.30.0',
+        'target.bundle': bundle,
+        'target.executionProvider': executionProvider,
+        'target.browser': expect.stringMatching(/^\w[\w ]* \d+(\.\d+){3}$/),
+        'target.threads': '1',
+        'target.isolated': 'true',
+      })
+      const graphics = [measurements['target.adapter'], measurements['target.features']]
+      if (executionProvider === 'wasm') expect(graphics).toEqual([undefined, undefined])
+      else expect(graphics).toEqual([expect.stringMatching(/\w/), expect.stringMatching(/^[\w-]+(, [\w-]+)+$/)])
+    }
+  })
+
+  test('its small model is the one that our tests build', () => {
+    expect(readFileSync(join(EXAMPLE, 'conv-6-to-8.onnx')).equals(convModel(6, 8))).toBe(true)
+  })
+})
+
+test('convolutions of other sizes pass on WebGPU', { timeout: LONG_MS }, async () => {
+  const models = ['conv-5-to-8.onnx', 'conv-6-to-5.onnx', '--input', 'x=-2..2']
+  const { code, results, stderr } = await assayJson(['test', ...models, '--target', 'chromium:webgpu'], folder)
+  expect([code, results.map(({ verdict }) => verdict)], stderr).toEqual([0, ['pass', 'pass']])
+  for (const result of results) expect(metric(result, 'max_abs')).toBeLessThan(1e-4)
+})
+
+describeWithBrowser('options of a browser target', () => {
+  let report: Awaited<ReturnType<typeof assayJson>>
+  beforeAll(async () => {
+    const targets = ['--target', 'chromium:wasm,ort=1.29.0', '--target', 'chromium:wasm,threads=2']
+    report = await assayJson(['test', 'model.onnx', '--reference', 'chromium:wasm,ort=1.30.0', ...targets], folder)
+  }, LONG_MS)
+
+  test('another version of onnxruntime-web is a target like any other', () => {
+    const { verdict, measurements } = resultOf(report, 'model', 'chromium:wasm,ort=1.29.0')
+    expect(verdict, report.stderr).toBe('pass')
+    expect(measurements).toMatchObject({ 'reference.version': '1.30.0', 'target.version': '1.29.0' })
+    expect(measurements['target.library']).toBe('onnxruntime-web 1.29.0')
+  })
+
+  test('threads are had in an isolated page', () => {
+    const { verdict, measurements } = resultOf(report, 'model', 'chromium:wasm,threads=2')
+    expect(verdict, report.stderr).toBe('pass')
+    expect(measurements).toMatchObject({ 'target.threads': '2', 'target.isolated': 'true' })
+    expect(measurements['reference.threads']).toBe('1')
+  })
+})
+
+describeWithBrowser('a browser target that is not available', () => {
+  const absent: [string, RegExp][] = [
+    ['chromium:wasm,browser=./nope', /: browser=\.\/nope is no program that can be started$/],
+    ['chromium:wasm,browser=./ends', /: the browser ended with exit code 3 before .*: cannot open display :77$/],
+    ['chromium:webgpu,ort=1.20.1', /: onnxruntime-web 1\.20\.1 has no bundle for webgpu; webgpu-jsep is the WebGPU/],
+    ['browser:wasm,wait=2', /: nobody opened the page within 2 s; wait= sets how long to wait$/],
+  ]
+  const withoutCard = existsSync('/dev/dri') ? [] : ['chromium:webgpu,adapter=hardware']
+  let report: Awaited<ReturnType<typeof assayJson>>
+  beforeAll(async () => {
+    writeFileSync(join(folder, 'ends'), '#!/bin/sh\necho "cannot open display :77" >&2\nexit 3\n')
+    chmodSync(join(folder, 'ends'), 0o755)
+    const names = [...absent.map(([name]) => name), 'chromium:webnn', ...withoutCard]
+    report = await assayJson(['test', 'model.onnx', ...names.flatMap((name) => ['--target', name])], folder)
+  }, LONG_MS)
+
+  function expectAbsent(target: string, message: RegExp): void {
+    const { verdict, error } = resultOf(report, 'model', target)
+    expect([report.code, verdict]).toEqual([1, 'error'])
+    expect(error).toMatchObject({ stage: 'discover', side: 'target', message: expect.stringMatching(message) })
+    expect(error?.message).toContain(`${target} is not available: `)
+  }
+
+  test.each(absent)('%s says why', (target, message) => expectAbsent(target, message))
+
+  test.skipIf(process.platform !== 'linux')("WebNN's absence is told in the browser's words (Linux has none)", () => {
+    expectAbsent('chromium:webnn', /WebNN is not supported on this platform/)
+  })
+
+  test.each(withoutCard)('%s takes no software for it', (target) => {
+    expectAbsent(target, /WebGPU found no (hardware, only .*\(software\)|adapter)$/)
+  })
+})
+
+test.each([
+  ['chromium:webgp', 'unknown device "webgp" in target "chromium:webgp"; did you mean "webgpu"?'],
+  ['browser:webgp', 'unknown device "webgp" in target "browser:webgp"; did you mean "webgpu"?'],
+  ['chromium:wasm,ort=^1', 'ort=^1 in target "chromium:wasm,ort=^1"; expected a version such as 1.30.0 or latest'],
+  ['chromium@150:wasm', 'chromium takes no version; leave "@150" out of target "chromium@150:wasm"'],
+  ['chromium:wasm,brwser=x', 'unknown key "brwser" in target "chromium:wasm,brwser=x"; did you mean "browser"?'],
+  ['chromium:webgpu,adapter=hard', 'unknown value "hard" of adapter in target "chromium:webgpu,adapter=hard"'],
+])('%s is a usage error', async (target, message) => {
+  const ran = await assay(['test', 'model.onnx', '--target', target], folder)
+  expect(ran.stderr).toContain(message)
+  expect(ran.code).toBe(4)
+})

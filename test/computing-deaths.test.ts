@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeAll, expect, test } from 'vitest'
+import { ended, type JsonReport, project, startAssay } from './assay.ts'
+import { describeWithBrowser } from './browser.ts'
+import { type BrowserPart, computedMs, killPart } from './browser-processes.ts'
+import { longWork } from './conformance/models.ts'
+import { affineModel } from './small-models.ts'
+
+/** Before a model is run the graphics process computes for less than a tenth of a second. */
+const COMPUTING_MS = 400
+const POLL_MS = 25
+/** Seconds; what hangs is an error that does not name the browser. */
+const LIMIT = '30'
+
+const MODELS = {
+  'a-graphics.onnx': longWork(256, 30),
+  'b-browser.onnx': longWork(256, 31),
+  'c-once.onnx': longWork(256, 10),
+  'd-small.onnx': affineModel(),
+}
+/** Cases are judged one after another, by name: two die twice, one once. */
+const KILLS: readonly BrowserPart[] = ['graphics', 'graphics', 'browser', 'browser', 'tab']
+
+describeWithBrowser('a browser that loses a part while a model computes', () => {
+  let report: JsonReport
+  let kills = 0
+  beforeAll(async () => {
+    const targets = ['--target', 'chromium:webgpu', '--jobs', '1', '--timeout', LIMIT]
+    const child = startAssay(['test', ...Object.keys(MODELS), ...targets, '--json'], project(MODELS))
+    const isOver = () => child.exitCode !== null
+    const [ran] = await Promise.all([ended(child), killInTurn(child.pid!, isOver)])
+    report = JSON.parse(ran.stdout) as JsonReport
+  }, 240_000)
+
+  async function killInTurn(pid: number, isOver: () => boolean): Promise<void> {
+    for (const part of KILLS) {
+      while (!isOver() && computedMs('graphics', pid) < COMPUTING_MS) await delay(POLL_MS)
+      kills += killPart(part, pid) > 0 ? 1 : 0
+      while (!isOver() && computedMs('graphics', pid) >= COMPUTING_MS) await delay(POLL_MS)
+    }
+  }
+
+  const resultOf = (model: string) => report.results.find(({ id }) => id.startsWith(`${model}/`))!
+
+  test.each([
+    ['a-graphics', 'the WebGPU device was lost'],
+    ['b-browser', 'the browser was killed by SIGKILL'],
+  ])('%s, twice, is an error that says so', (model, what) => {
+    const { verdict, error } = resultOf(model)
+    expect(error).toMatchObject({ stage: 'run', side: 'target' })
+    expect(error?.message).toMatch(new RegExp(`^chromium:webgpu: ${what}.*, twice, the second time alone`))
+    expect([verdict, kills]).toEqual(['error', KILLS.length])
+  })
+
+  test('a tab that is lost once is replaced, and that result counts', () => {
+    expect(resultOf('c-once')).toMatchObject({ verdict: 'pass', flags: ['retried'] })
+  })
+
+  test('other models pass', () => {
+    expect(resultOf('d-small')).toMatchObject({ verdict: 'pass', flags: [] })
+  })
+})

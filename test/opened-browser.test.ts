@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemBrowser } from '../src/runtimes/chromium/find-browser.ts'
+import { browserFlags } from '../src/runtimes/chromium/flags.ts'
+import { readTarget } from '../src/runtimes/registry.ts'
+import { ended, type JsonReport, project, startAssay, temporaryFolder } from './assay.ts'
+import { describeWithBrowser } from './browser.ts'
+import { computedMs } from './browser-processes.ts'
+import { longWork } from './conformance/models.ts'
+import { affineModel } from './small-models.ts'
+
+/** Loading the page and the library costs a third of it. */
+const COMPUTING_MS = 1500
+const POLL_MS = 25
+const MODELS = { 'a-long.onnx': longWork(1024, 20), 'b-small.onnx': affineModel(), 'c-small.onnx': affineModel(3) }
+
+const opened: ChildProcess[] = []
+afterAll(() => Promise.all(opened.map(close)))
+
+/** As a person would. */
+function open(address: string): ChildProcess {
+  const flags = browserFlags(readTarget('chromium:wasm'), temporaryFolder('profile'))
+  const browser = spawn(systemBrowser(process.env.PATH!)!, [...flags, address], { stdio: 'ignore', detached: true })
+  opened.push(browser)
+  return browser
+}
+
+/** With all its processes, which would go on writing into its folder. */
+async function close(browser: ChildProcess): Promise<void> {
+  if (browser.exitCode !== null || browser.signalCode !== null) return
+  const gone = new Promise((resolve) => browser.once('exit', resolve))
+  process.kill(-browser.pid!, 'SIGKILL')
+  await gone
+}
+
+describeWithBrowser('a browser that somebody opens', () => {
+  let report: JsonReport & { stderr: string }
+  beforeAll(async () => {
+    const targets = ['--target', 'browser:wasm', '--jobs', '1', '--timeout', '30']
+    const child = startAssay(['test', ...Object.keys(MODELS), ...targets, '--json'], project(MODELS))
+    const isOver = () => child.exitCode !== null
+    const [ran] = await Promise.all([ended(child), addressIn(child.stderr).then((at) => openAndLose(at, isOver))])
+    report = { ...(JSON.parse(ran.stdout) as JsonReport), stderr: ran.stderr }
+  }, 240_000)
+
+  function addressIn(stderr: NodeJS.ReadableStream): Promise<string> {
+    let text = ''
+    return new Promise((resolve) => {
+      stderr.on('data', (piece) => {
+        text += piece
+        const [, address] = /open (http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32})$/m.exec(text) ?? []
+        if (address) resolve(address)
+      })
+    })
+  }
+
+  /** Twice it is killed while it computes; the third one lives. */
+  async function openAndLose(address: string, isOver: () => boolean): Promise<void> {
+    for (let kills = 0; kills < 2; kills++) {
+      const browser = open(address)
+      while (!isOver() && computedMs('tab', browser.pid!) < COMPUTING_MS) await delay(POLL_MS)
+      await close(browser)
+    }
+    open(address)
+  }
+
+  test('runs models, whichever of its tabs has them', () => {
+    const others = report.results.slice(1)
+    expect(
+      others.map(({ verdict }) => verdict),
+      report.stderr,
+    ).toEqual(['pass', 'pass'])
+    for (const { measurements } of others) {
+      expect(measurements['target.browser']).toMatch(/ \d+(\.\d+){3}$/)
+      expect(measurements).toMatchObject({ 'target.bundle': 'ort.wasm.min.mjs', 'target.isolated': 'true' })
+    }
+  })
+
+  test('is lost twice over one model, which is an error of that one', () => {
+    const { id, verdict, error } = report.results[0]!
+    expect([id, verdict]).toEqual(['a-long/full_model@browser:wasm', 'error'])
+    expect(error).toMatchObject({ stage: 'run', side: 'target' })
+    expect(error?.message).toMatch(/: the page was closed, reloaded or crashed, twice, the second time alone/)
+  })
+})
