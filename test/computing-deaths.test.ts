@@ -15,11 +15,12 @@ const LIMIT = '30'
 const MODELS = {
   'a-graphics.onnx': longWork(256, 30),
   'b-browser.onnx': longWork(256, 31),
-  'c-once.onnx': longWork(256, 10),
-  'd-small.onnx': affineModel(),
+  'c-tab.onnx': longWork(256, 32),
+  'd-once.onnx': longWork(256, 10),
+  'e-small.onnx': affineModel(),
 }
-/** Cases are judged one after another, by name: two die twice, one once. */
-const KILLS: readonly BrowserPart[] = ['graphics', 'graphics', 'browser', 'browser', 'tab']
+/** Cases are judged one after another, by name: three die twice, one once. */
+const KILLS: readonly BrowserPart[] = ['graphics', 'graphics', 'browser', 'browser', 'tab', 'tab', 'tab']
 
 describeWithBrowser('a browser that loses a part while a model computes', () => {
   let report: JsonReport
@@ -45,6 +46,7 @@ describeWithBrowser('a browser that loses a part while a model computes', () => 
   test.each([
     ['a-graphics', 'the WebGPU device was lost'],
     ['b-browser', 'the browser was killed by SIGKILL'],
+    ['c-tab', "the browser's tab crashed or was closed"],
   ])('%s, twice, is an error that says so', (model, what) => {
     const { verdict, error } = resultOf(model)
     expect(error).toMatchObject({ stage: 'run', side: 'target' })
@@ -53,10 +55,10 @@ describeWithBrowser('a browser that loses a part while a model computes', () => 
   })
 
   test('a tab that is lost once is replaced, and that result counts', () => {
-    expect(resultOf('c-once')).toMatchObject({ verdict: 'pass', flags: ['retried'] })
+    expect(resultOf('d-once')).toMatchObject({ verdict: 'pass', flags: ['retried'] })
   })
 
   test('other models pass', () => {
-    expect(resultOf('d-small')).toMatchObject({ verdict: 'pass', flags: [] })
+    expect(resultOf('e-small')).toMatchObject({ verdict: 'pass', flags: [] })
   })
 })

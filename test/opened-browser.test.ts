@@ -34,6 +34,17 @@ async function close(browser: ChildProcess): Promise<void> {
   await gone
 }
 
+function addressIn(stderr: NodeJS.ReadableStream): Promise<string> {
+  let text = ''
+  return new Promise((resolve) => {
+    stderr.on('data', (piece) => {
+      text += piece
+      const [, address] = /open (http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32})$/m.exec(text) ?? []
+      if (address) resolve(address)
+    })
+  })
+}
+
 describeWithBrowser('a browser that somebody opens', () => {
   let report: JsonReport & { stderr: string }
   beforeAll(async () => {
@@ -43,17 +54,6 @@ describeWithBrowser('a browser that somebody opens', () => {
     const [ran] = await Promise.all([ended(child), addressIn(child.stderr).then((at) => openAndLose(at, isOver))])
     report = { ...(JSON.parse(ran.stdout) as JsonReport), stderr: ran.stderr }
   }, 240_000)
-
-  function addressIn(stderr: NodeJS.ReadableStream): Promise<string> {
-    let text = ''
-    return new Promise((resolve) => {
-      stderr.on('data', (piece) => {
-        text += piece
-        const [, address] = /open (http:\/\/127\.0\.0\.1:\d+\/#[0-9a-f]{32})$/m.exec(text) ?? []
-        if (address) resolve(address)
-      })
-    })
-  }
 
   /** Twice it is killed while it computes; the third one lives. */
   async function openAndLose(address: string, isOver: () => boolean): Promise<void> {
@@ -82,5 +82,26 @@ describeWithBrowser('a browser that somebody opens', () => {
     expect([id, verdict]).toEqual(['a-long/full_model@browser:wasm', 'error'])
     expect(error).toMatchObject({ stage: 'run', side: 'target' })
     expect(error?.message).toMatch(/: the page was closed, reloaded or crashed, twice, the second time alone/)
+  })
+})
+
+describeWithBrowser('a page that does not come back', () => {
+  test('is waited for once more, and its other cases say so at once', { timeout: 120_000 }, async () => {
+    const targets = ['--target', 'browser:wasm,wait=4', '--jobs', '1', '--timeout', '30']
+    const child = startAssay(['test', ...Object.keys(MODELS), ...targets, '--json'], project(MODELS))
+    const running = ended(child)
+    const browser = open(await addressIn(child.stderr))
+    while (child.exitCode === null && computedMs('tab', browser.pid!) < COMPUTING_MS) await delay(POLL_MS)
+    await close(browser)
+    const closedAt = performance.now()
+    const { stdout, stderr } = await running
+    const { results } = JSON.parse(stdout) as JsonReport
+    expect(performance.now() - closedAt).toBeLessThan(12_000)
+    expect(stderr).toMatch(/^browser:wasm,wait=4 waits for its page to come back: http:\/\/127\.0\.0\.1:/m)
+    expect(results.map(({ verdict }) => verdict)).toEqual(['error', 'error', 'error'])
+    const [first, second] = results.map(({ error }) => error)
+    expect(first).toMatchObject({ stage: 'run' })
+    expect(first!.message).toContain('crashed; then, alone in a fresh worker: nobody opened the page within 4 s')
+    expect(second!.message).toContain('nobody opened the page within 4 s')
   })
 })

@@ -1,5 +1,6 @@
 import type { Target } from '../domain/target.ts'
 import type { LaunchContext, Limits, RuntimeKind } from './contract.ts'
+import { WorkerFailure } from './failure.ts'
 import { InProcessHost } from './in-process.ts'
 import { WorkerProxy } from './proxy.ts'
 import { runtimeKind } from './registry.ts'
@@ -29,6 +30,8 @@ export class Crew {
   readonly #stopping = new Set<Promise<void>>()
   readonly #turns = new Turns()
   readonly #keys = new Set<string>()
+  /** Of what exists once: why it did not come, so that nobody waits for it again. */
+  readonly #absent = new Map<string, WorkerFailure>()
   readonly #closing = new AbortController()
   #busy = 0
 
@@ -54,8 +57,11 @@ export class Crew {
       if (warm && isSingle(kind)) await this.#retire(warm)
       else if (warm) this.#idle.push({ key, worker: warm })
       this.#makeRoom()
+      const absence = this.#absent.get(key)
+      if (absence) throw absence
       return await this.#start(kind, target, wish.signal)
     } catch (error) {
+      if (isSingle(kind) && error instanceof WorkerFailure) this.#absent.set(key, error)
       this.#leave(key)
       throw error
     }

@@ -96,9 +96,9 @@ async function captureWithBlame(crew: Crew, request: CaptureRequest, isolate: bo
   if (request.signal) setMaxListeners(0, request.signal)
   const first = await attempt(crew, request, isolate)
   if (!(first instanceof Blamed)) return { ...first, retried: false }
-  if (first.failure.kind !== 'died' && first.failure.kind !== 'memory') throw first.toError(request, false)
+  if (first.failure.kind !== 'died' && first.failure.kind !== 'memory') throw first.toError(request, null)
   const second = await attempt(crew, request, true)
-  if (second instanceof Blamed) throw second.toError(request, true)
+  if (second instanceof Blamed) throw first.toError(request, second.failure)
   return { ...second, retried: true }
 }
 
@@ -111,12 +111,18 @@ class Blamed {
     this.stage = stage
   }
 
-  toError({ target, side, signal }: CaptureRequest, again: boolean): unknown {
+  toError({ target, side, signal }: CaptureRequest, later: WorkerFailure | null): unknown {
     const { kind, message, detail } = this.failure
-    if (kind === 'aborted' && signal?.aborted) return signal.reason
-    const text = `${target.name}: ${message}${again ? ', twice, the second time alone in a fresh worker' : ''}`
+    if ((kind === 'aborted' || later?.kind === 'aborted') && signal?.aborted) return signal.reason
+    const text = `${target.name}: ${message}${later ? whatCameLater(message, later.message) : ''}`
     return new StageError(this.stage, text, { side, detail, cause: this.failure })
   }
+}
+
+function whatCameLater(first: string, second: string): string {
+  return first === second
+    ? ', twice, the second time alone in a fresh worker'
+    : `; then, alone in a fresh worker: ${second}`
 }
 
 async function attempt(

@@ -15,6 +15,8 @@ interface Meeting {
 
 const meetings = new Map<string, Promise<Meeting>>()
 
+const addressOf = ({ port, token }: Meeting) => `http://127.0.0.1:${port}/#${token}`
+
 /** onnxruntime-web in a browser that a person opens: Firefox, Safari, a phone's, one on another machine. */
 export const BROWSER: WorkerKind = {
   name: 'browser',
@@ -34,17 +36,22 @@ export const BROWSER: WorkerKind = {
 /** The worker says that nobody came, and how long it waited, before the host loses patience. */
 const GRACE_MS = 10_000
 
-function meetingOf(target: Target, notice: (text: string) => void): Promise<Meeting> {
+async function meetingOf(target: Target, notice: (text: string) => void): Promise<Meeting> {
   const key = JSON.stringify([target.name, target.device, target.options])
-  const found = meetings.get(key) ?? arrange(target, notice)
-  meetings.set(key, found)
-  return found
+  const known = meetings.get(key)
+  if (known) {
+    notice(`${target.name} waits for its page to come back: ${addressOf(await known)}`)
+    return known
+  }
+  const arranged = arrange(target, notice)
+  meetings.set(key, arranged)
+  return arranged
 }
 
 async function arrange(target: Target, notice: (text: string) => void): Promise<Meeting> {
   const meeting = { token: randomBytes(16).toString('hex'), port: await freePort(Number(target.options.port ?? 0)) }
-  const { port, token } = meeting
-  notice(`${target.name} waits for its browser: open http://127.0.0.1:${port}/#${token}`)
+  const { port } = meeting
+  notice(`${target.name} waits for its browser: open ${addressOf(meeting)}`)
   notice(`  from another machine: ssh -L ${port}:127.0.0.1:${port} <this machine>, then the same address there`)
   return meeting
 }

@@ -25,8 +25,10 @@ const NPM_PACKAGE = '@sparticuz/chromium'
 /** The program that a target names, the system's Chromium or Chrome, or the one that npm has. */
 export async function findBrowser(named: string | undefined, context: LaunchContext): Promise<string> {
   if (named === FROM_NPM) return browserFromNpm(context)
-  if (named !== undefined) return namedBrowser(named, context.projectFolder)
-  const found = process.env.CHROME_PATH || systemBrowser(process.env.PATH ?? '')
+  if (named !== undefined) return namedBrowser(`browser=${named}`, named, context.projectFolder)
+  const { CHROME_PATH: usual } = process.env
+  if (usual) return namedBrowser(`CHROME_PATH=${usual}`, usual, context.projectFolder)
+  const found = systemBrowser(process.env.PATH ?? '')
   if (found) return found
   try {
     return await browserFromNpm(context)
@@ -39,11 +41,11 @@ export async function findBrowser(named: string | undefined, context: LaunchCont
   }
 }
 
-function namedBrowser(named: string, projectFolder: string): string {
+function namedBrowser(setting: string, named: string, projectFolder: string): string {
   const isPath = /[/\\]/.test(named)
   const found = isPath ? resolve(projectFolder, named) : inPath(named, process.env.PATH ?? '')
   if (found && isExecutable(found)) return found
-  throw new UsageError('install', `browser=${named} is no program that can be started`)
+  throw new UsageError('install', `${setting} is no program that can be started`)
 }
 
 export function systemBrowser(path: string): string | null {

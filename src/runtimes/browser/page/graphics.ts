@@ -28,10 +28,13 @@ interface Gpu {
   requestAdapter(): Promise<GpuAdapter | null>
 }
 
-export interface Graphics {
+export interface Adapter {
   readonly detail: Readonly<Record<string, string>>
   /** It is part of the browser and no hardware with a driver of its own. */
   readonly isSoftware: boolean
+}
+
+export interface Graphics extends Adapter {
   /** Never resolves while the adapter works. */
   readonly lost: Promise<string>
   /** Asks the graphics process, so that work which failed with it is told from work that failed by itself. */
@@ -64,6 +67,15 @@ export async function findGraphics(): Promise<Graphics | string> {
       return Promise.race([answered, device.lost.then(() => false)])
     },
   }
+}
+
+/** What draws for WebGL here; or why there is nothing. */
+export function findWebGl(): Adapter | string {
+  const gl = new OffscreenCanvas(1, 1).getContext('webgl2')
+  if (!gl) return 'this browser has no WebGL 2 here'
+  const names = gl.getExtension('WEBGL_debug_renderer_info')
+  const adapter = String(gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER))
+  return { detail: { adapter }, isSoftware: /swiftshader|llvmpipe|software/i.test(adapter) }
 }
 
 /** When the graphics process dies every device is lost, so one of ours tells about onnxruntime's too. */

@@ -6,7 +6,7 @@ import { describeOptions, sessionOptions, wrapSession } from '../../ort/session.
 import { ORT_DTYPES } from '../../ort/tensors.ts'
 import type { PageSettings } from '../settings.ts'
 import { browserName } from './browser-name.ts'
-import { findGraphics, type GpuDevice, type Graphics, withWarnings } from './graphics.ts'
+import { type Adapter, findGraphics, findWebGl, type GpuDevice, type Graphics, withWarnings } from './graphics.ts'
 
 const CAPABILITIES: Capabilities = {
   dtypes: ORT_DTYPES,
@@ -24,6 +24,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
   readonly #onLost: (reason: string) => void
   #ort: OnnxRuntime | null = null
   #graphics: Graphics | null = null
+  #adapter: Adapter['detail'] = {}
   #browser = ''
 
   constructor(settings: PageSettings, onLost: (reason: string) => void) {
@@ -41,7 +42,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
     } catch (error) {
       return { available: false, reason: `onnxruntime-web ${ortVersion} could not be loaded: ${wordsOf(error)}` }
     }
-    const detail = { ...this.#where(), ...this.#graphics?.detail }
+    const detail = { ...this.#where(), ...this.#adapter }
     return {
       available: true,
       version: ortVersion,
@@ -65,7 +66,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
     const wrapped = wrapSession(ort, session, {
       ...describeOptions(options),
       ...this.#where(),
-      ...this.#graphics?.detail,
+      ...this.#adapter,
     })
     return {
       ...wrapped,
@@ -80,15 +81,20 @@ export class PageRuntime implements Runtime<ShippedModel> {
   /** Why the device cannot be had here; null: it can. */
   async #findDevice(provider: string): Promise<string | null> {
     if (provider === 'webnn') return whyNoWebNN()
+    if (provider === 'webgl') return this.#take(findWebGl())
     if (provider !== 'webgpu') return null
     const found = await findGraphics()
     if (typeof found === 'string') return found
-    if (this.#settings.adapter === 'hardware' && found.isSoftware) {
-      return `WebGPU found no hardware, only ${found.detail.adapter}`
-    }
     this.#graphics = found
     void found.lost.then(this.#onLost)
-    return null
+    return this.#take(found)
+  }
+
+  #take(found: Adapter | string): string | null {
+    if (typeof found === 'string') return found
+    this.#adapter = found.detail
+    const isRefused = this.#settings.adapter === 'hardware' && found.isSoftware
+    return isRefused ? `no hardware was found, only ${found.detail.adapter}` : null
   }
 
   /** Work that failed because the device was lost is not answered: the page ends instead, with that reason. */
