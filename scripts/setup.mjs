@@ -13,10 +13,12 @@ export function run(command, args, options = {}) {
   return result.status ?? 1
 }
 
-function must(title, command, args) {
+function must(title, command, args, tidy = () => {}) {
   process.stderr.write(`› ${title}\n`)
   const status = run(command, args, { stdio: ['ignore', 2, 2] })
-  if (status !== 0) process.exit(status)
+  if (status === 0) return
+  tidy()
+  process.exit(status)
 }
 
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
@@ -47,7 +49,8 @@ function newestChange(folder) {
 /** Into a folder beside, renamed when it is complete, so that what runs from dist/ meanwhile is not disturbed for long. */
 function build() {
   const next = join(root, `dist.${process.pid}`)
-  must('compiling', bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', next])
+  const tidy = () => rmSync(next, { recursive: true, force: true })
+  must('compiling', bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', next], tidy)
   chmodSync(join(next, 'cli', 'main.js'), 0o755)
   writeFileSync(join(next, '.built'), '')
   rmSync(join(root, 'dist'), { recursive: true, force: true })
