@@ -1,11 +1,13 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
-import { assay, assayJson, type JsonReport, project, root } from './assay.ts'
+import { assay, assayJson, type JsonReport, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { describeWithBrowser } from './browser.ts'
 import { convModel } from './conv-model.ts'
 import { affineModel } from './small-models.ts'
+import { survivorsOf } from './survivors.ts'
 
 const EXAMPLE = join(root, 'examples/webgpu')
 const LONG_MS = 120_000
@@ -168,4 +170,23 @@ test.each([
   const ran = await assay(['test', 'model.onnx', '--target', target], folder)
   expect(ran.stderr).toContain(message)
   expect(ran.code).toBe(4)
+})
+
+describeWithBrowser('a host that is killed', () => {
+  test.each([0, 300, 900])('leaves no browser and no profile behind, %i ms after it started one', async (laterMs) => {
+    const temporary = temporaryFolder('tmp')
+    const mark = `assay-killed-${laterMs}-${process.pid}`
+    const profiles = () => readdirSync(temporary).filter((name) => name.startsWith('assay-chromium-'))
+    const env = { MARK: mark, TMPDIR: temporary }
+    const child = startAssay(['test', 'model.onnx', '--target', 'chromium:wasm', '--recompute'], folder, env)
+    await until(() => profiles().length > 0)
+    await delay(laterMs)
+    child.kill('SIGKILL')
+    await until(() => survivorsOf(mark).length === 0 && profiles().length === 0)
+    expect([survivorsOf(mark), profiles()]).toEqual([[], []])
+  })
+
+  async function until(isSo: () => boolean): Promise<void> {
+    for (let i = 0; i < 300 && !isSo(); i++) await delay(50)
+  }
 })

@@ -12,7 +12,8 @@ export type Ending = { readonly by: 'host' } | { readonly by: 'page'; readonly r
 
 /** Standard input and file descriptor 3, where a worker of ours talks with the host. */
 export class HostPipes {
-  readonly #output = new Socket({ fd: 3, readable: false, writable: true })
+  // A host that is gone is noticed elsewhere.
+  readonly #output = new Socket({ fd: 3, readable: false, writable: true }).on('error', () => {})
 
   /** Carries bytes both ways until one side ends. */
   async join(page: WebSocket): Promise<Ending> {

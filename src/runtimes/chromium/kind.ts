@@ -20,7 +20,7 @@ export const CHROMIUM: WorkerKind = {
     const program = await findBrowser(target.options.browser, context)
     // The browser makes it: a worker that is never started leaves nothing behind.
     const scratch = join(tmpdir(), `assay-chromium-${randomUUID()}`)
-    const order: BrowserOrder = { page, program, flags: browserFlags(target, scratch) }
+    const order: BrowserOrder = { page, program, flags: browserFlags(target, scratch), scratch }
     const argv = [process.execPath, workerEntry('chromium/worker.js'), JSON.stringify(order)]
     return { argv, channel: 'fd3', scratch }
   },

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { endWithHost, HostPipes } from '../browser/bridge.ts'
-import { startPageServer } from '../browser/page-server.ts'
+import { type PageServer, startPageServer } from '../browser/page-server.ts'
 import type { PageOrder } from '../browser/work-order.ts'
 
 /** Which browser to start, how, and what its page will do. */
@@ -10,36 +11,36 @@ export interface BrowserOrder {
   readonly page: PageOrder
   readonly program: string
   readonly flags: readonly string[]
+  /** Its profile, removed by whoever is left: the host may be gone first. */
+  readonly scratch: string
 }
 
 /** A browser that dies takes its page along, so the page's end alone is not yet the tab's. */
 const BROWSER_NEWS_MS = 700
 
-async function main({ page, program, flags }: BrowserOrder): Promise<void> {
+async function main({ page, program, flags, scratch }: BrowserOrder): Promise<void> {
   const pipes = new HostPipes()
   const server = await startPageServer({ assets: page, token: randomBytes(16).toString('hex'), port: 0 })
   const browser = spawn(program, [...flags, server.address], { stdio: ['ignore', 2, 2] })
   const ended = endOf(browser)
   endWithHost(() => browser.kill('SIGKILL'))
-  const early = ended.then((how) => `${how} before it opened the page`)
-  const first = await Promise.race([server.page, early])
-  if (typeof first === 'string') return giveUp(pipes, first)
-  void ended.then(() => first.terminate())
-  const ending = await pipes.join(first)
-  if (ending.by === 'page') {
-    const fate = await Promise.race([ended, delay(BROWSER_NEWS_MS, null)])
-    await pipes.sayLastWords(
-      ending.reason ?? fate ?? "the browser's tab crashed or was closed; perhaps it ran out of memory",
-    )
-  }
+  const reason = await serve(pipes, server, ended)
+  if (reason !== null) await pipes.sayLastWords(reason)
   browser.kill('SIGKILL')
   await ended
-  process.exit(ending.by === 'host' ? 0 : 1)
+  await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {})
+  process.exit(reason === null ? 0 : 1)
 }
 
-async function giveUp(pipes: HostPipes, reason: string): Promise<never> {
-  await pipes.sayLastWords(reason)
-  process.exit(1)
+/** Why the browser cannot be used any more; null: the host needs it no longer. */
+async function serve(pipes: HostPipes, server: PageServer, ended: Promise<string>): Promise<string | null> {
+  const page = await Promise.race([server.page, ended.then((how) => `${how} before it opened the page`)])
+  if (typeof page === 'string') return page
+  void ended.then(() => page.terminate())
+  const ending = await pipes.join(page)
+  if (ending.by === 'host') return null
+  const fate = await Promise.race([ended, delay(BROWSER_NEWS_MS, null)])
+  return ending.reason ?? fate ?? "the browser's tab crashed or was closed; perhaps it ran out of memory"
 }
 
 function endOf(browser: ChildProcess): Promise<string> {
