@@ -30,7 +30,7 @@ export class Crew {
   readonly #stopping = new Set<Promise<void>>()
   readonly #turns = new Turns()
   readonly #keys = new Set<string>()
-  /** Of what exists once: why it did not come, so that nobody waits for it again. */
+  /** By key: why it did not come. */
   readonly #absent = new Map<string, WorkerFailure>()
   readonly #closing = new AbortController()
   #busy = 0
@@ -43,25 +43,17 @@ export class Crew {
   async acquire(target: Target, wish: { readonly fresh: boolean; readonly signal?: AbortSignal }): Promise<Worker> {
     const kind = await runtimeKind(target.runtime)
     const key = workerKey(kind, target)
-    this.#keys.add(key)
-    if (isSingle(kind)) await this.#turns.begin(key)
-    try {
-      await this.#admission(wish.signal)
-    } catch (error) {
-      this.#turns.end(key)
-      throw error
-    }
+    await this.#enter(kind, key, wish.signal)
     try {
       const warm = this.#takeIdle(key)
       if (warm && !wish.fresh) return warm
       if (warm && isSingle(kind)) await this.#retire(warm)
       else if (warm) this.#idle.push({ key, worker: warm })
       this.#makeRoom()
-      const absence = this.#absent.get(key)
-      if (absence) throw absence
-      return await this.#start(kind, target, wish.signal)
+      return isSingle(kind)
+        ? await this.#startOnly(kind, key, target, wish.signal)
+        : await this.#start(kind, target, wish.signal)
     } catch (error) {
-      if (isSingle(kind) && error instanceof WorkerFailure) this.#absent.set(key, error)
       this.#leave(key)
       throw error
     }
@@ -84,6 +76,29 @@ export class Crew {
     this.#closing.abort(new Error('the pool was closed'))
     for (const { worker } of this.#idle.splice(0)) void this.#retire(worker)
     await Promise.all(this.#stopping)
+  }
+
+  async #enter(kind: RuntimeKind, key: string, signal: AbortSignal | undefined): Promise<void> {
+    this.#keys.add(key)
+    if (isSingle(kind)) await this.#turns.begin(key)
+    try {
+      await this.#admission(signal)
+    } catch (error) {
+      this.#turns.end(key)
+      throw error
+    }
+  }
+
+  /** What exists once and did not come is not waited for again. */
+  async #startOnly(kind: RuntimeKind, key: string, target: Target, signal: AbortSignal | undefined): Promise<Worker> {
+    const absence = this.#absent.get(key)
+    if (absence) throw absence
+    try {
+      return await this.#start(kind, target, signal)
+    } catch (error) {
+      if (error instanceof WorkerFailure) this.#absent.set(key, error)
+      throw error
+    }
   }
 
   async #start(kind: RuntimeKind, target: Target, signal: AbortSignal | undefined): Promise<Worker> {

@@ -114,15 +114,16 @@ class Blamed {
   toError({ target, side, signal }: CaptureRequest, later: WorkerFailure | null): unknown {
     const { kind, message, detail } = this.failure
     if ((kind === 'aborted' || later?.kind === 'aborted') && signal?.aborted) return signal.reason
-    const text = `${target.name}: ${message}${later ? whatCameLater(message, later.message) : ''}`
+    const text = `${target.name}: ${message}${later ? whatCameLater(this.failure, later) : ''}`
     return new StageError(this.stage, text, { side, detail, cause: this.failure })
   }
 }
 
-function whatCameLater(first: string, second: string): string {
-  return first === second
+function whatCameLater(first: WorkerFailure, second: WorkerFailure): string {
+  const isSame = first.message === second.message || (first.kind === 'memory' && second.kind === 'memory')
+  return isSame
     ? ', twice, the second time alone in a fresh worker'
-    : `; then, alone in a fresh worker: ${second}`
+    : `; then, alone in a fresh worker: ${second.message}`
 }
 
 async function attempt(
