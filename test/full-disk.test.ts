@@ -80,7 +80,12 @@ describe.skipIf(!mounts)('a full disk (skipped where a small file system may not
     mkdirSync(join(folder, 'disk'))
     const line = `mount -t tmpfs -o size=1m tmpfs disk; ${fill} exec "$@"`
     const places = ['--output-dir', 'disk/runs', '--cache-dir', 'disk/cache']
-    return shell([...apart, 'sh'], line, ['test', 'large.onnx', 'small.onnx', ...target, ...places], folder)
+    return shell(
+      [...apart, 'sh'],
+      line,
+      ['test', 'large.onnx', 'small.onnx', '--jobs', '1', ...target, ...places],
+      folder,
+    )
   }
 
   test('is an error of the case that filled it; others are judged', async () => {

@@ -1,38 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemBrowser } from '../src/runtimes/chromium/find-browser.ts'
-import { browserFlags } from '../src/runtimes/chromium/flags.ts'
-import { readTarget } from '../src/runtimes/registry.ts'
-import { ended, type JsonReport, project, startAssay, temporaryFolder } from './assay.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { ended, type JsonReport, project, startAssay } from './assay.ts'
 import { describeWithBrowser } from './browser.ts'
 import { computedMs } from './browser-processes.ts'
 import { longWork } from './conformance/models.ts'
+import { closeBrowser, openInBrowser } from './person.ts'
 import { affineModel } from './small-models.ts'
 
 /** Loading the page and the library costs a third of it. */
 const COMPUTING_MS = 1500
 const POLL_MS = 25
 const MODELS = { 'a-long.onnx': longWork(1024, 20), 'b-small.onnx': affineModel(), 'c-small.onnx': affineModel(3) }
-
-const opened: ChildProcess[] = []
-afterAll(() => Promise.all(opened.map(close)))
-
-/** As a person would. */
-function open(address: string): ChildProcess {
-  const flags = browserFlags(readTarget('chromium:wasm'), temporaryFolder('profile'))
-  const browser = spawn(systemBrowser(process.env.PATH!)!, [...flags, address], { stdio: 'ignore', detached: true })
-  opened.push(browser)
-  return browser
-}
-
-/** With all its processes, which would go on writing into its folder. */
-async function close(browser: ChildProcess): Promise<void> {
-  if (browser.exitCode !== null || browser.signalCode !== null) return
-  const gone = new Promise((resolve) => browser.once('exit', resolve))
-  process.kill(-browser.pid!, 'SIGKILL')
-  await gone
-}
 
 function addressIn(stderr: NodeJS.ReadableStream): Promise<string> {
   let text = ''
@@ -58,11 +36,11 @@ describeWithBrowser('a browser that somebody opens', () => {
   /** Twice it is killed while it computes; the third one lives. */
   async function openAndLose(address: string, isOver: () => boolean): Promise<void> {
     for (let kills = 0; kills < 2; kills++) {
-      const browser = open(address)
+      const browser = openInBrowser(address)
       while (!isOver() && computedMs('tab', browser.pid!) < COMPUTING_MS) await delay(POLL_MS)
-      await close(browser)
+      await closeBrowser(browser)
     }
-    open(address)
+    openInBrowser(address)
   }
 
   test('runs models, whichever of its tabs has them', () => {
@@ -90,9 +68,9 @@ describeWithBrowser('a page that does not come back', () => {
     const targets = ['--target', 'browser:wasm,wait=4', '--jobs', '1', '--timeout', '30']
     const child = startAssay(['test', ...Object.keys(MODELS), ...targets, '--json'], project(MODELS))
     const running = ended(child)
-    const browser = open(await addressIn(child.stderr))
+    const browser = openInBrowser(await addressIn(child.stderr))
     while (child.exitCode === null && computedMs('tab', browser.pid!) < COMPUTING_MS) await delay(POLL_MS)
-    await close(browser)
+    await closeBrowser(browser)
     const closedAt = performance.now()
     const { stdout, stderr } = await running
     const { results } = JSON.parse(stdout) as JsonReport
