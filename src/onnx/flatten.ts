@@ -1,0 +1,114 @@
+import { create, fromBinary } from '@bufbuild/protobuf'
+import {
+  type GraphProto,
+  type ModelProto,
+  ModelProtoSchema,
+  type NodeProto,
+  NodeProtoSchema,
+} from './generated/onnx-ml_pb.ts'
+import type { OnnxModel } from './model.ts'
+import { namesDefinedIn, namesNeededBy, renameIn } from './names.ts'
+import { attributeOf, domainOf } from './walk.ts'
+
+export type Branch = 'then_branch' | 'else_branch'
+
+/** Position of a node in a model's nested graphs, such as `4/else_branch/17`. */
+export type NodeKey = string
+
+/** A model with the taken branches of its Ifs put in their places; its results are the same. */
+export interface FlatModel {
+  readonly proto: ModelProto
+  readonly graph: GraphProto
+  /** Every node of the flat graph, in order, by its position in the original. */
+  readonly nodes: ReadonlyMap<NodeKey, NodeProto>
+  /** Ifs of which it is not known yet which branch is taken, with the name of their condition. */
+  readonly undecided: ReadonlyMap<NodeKey, string>
+}
+
+/** Puts the branches that were taken in place of their Ifs; outer ones must be decided before inner ones are seen. */
+export function flatten(model: OnnxModel, taken: ReadonlyMap<NodeKey, Branch>): FlatModel {
+  // Parsing again costs a millisecond and leaves the original alone; weights are views into the same bytes.
+  const proto = fromBinary(ModelProtoSchema, model.bytes)
+  const graph = proto.graph!
+  const flattening = new Flattening(graph, taken)
+  flattening.run()
+  return { proto, graph, nodes: flattening.nodes, undecided: flattening.undecided }
+}
+
+class Flattening {
+  readonly nodes = new Map<NodeKey, NodeProto>()
+  readonly undecided = new Map<NodeKey, string>()
+  readonly #graph: GraphProto
+  readonly #taken: ReadonlyMap<NodeKey, Branch>
+  readonly #used: Set<string>
+
+  constructor(graph: GraphProto, taken: ReadonlyMap<NodeKey, Branch>) {
+    this.#graph = graph
+    this.#taken = taken
+    this.#used = new Set([...namesDefinedIn(graph), ...graph.node.flatMap((node) => [...namesNeededBy(node)])])
+  }
+
+  run(): void {
+    this.#place(this.#graph.node, '')
+    this.#graph.node = [...this.nodes.values()]
+  }
+
+  #place(nodes: readonly NodeProto[], path: string): void {
+    nodes.forEach((node, position) => {
+      const key = `${path}${position}`
+      const branch = isIf(node) ? this.#taken.get(key) : undefined
+      if (branch) this.#inline(node, branch, key)
+      else {
+        this.nodes.set(key, node)
+        if (isIf(node)) this.undecided.set(key, node.input[0]!)
+      }
+    })
+  }
+
+  #inline(node: NodeProto, branch: Branch, key: NodeKey): void {
+    const body = attributeOf(node, branch)?.g
+    if (!body) return void this.nodes.set(key, node)
+    const { renaming, copies } = this.#meanings(node, body)
+    for (const inner of body.node) renameIn(inner, renaming)
+    const sparse = body.sparseInitializer.flatMap(({ values }) => values ?? [])
+    for (const named of [...body.initializer, ...sparse, ...body.valueInfo]) {
+      named.name = renaming.get(named.name) ?? named.name
+    }
+    this.#graph.initializer.push(...body.initializer)
+    this.#graph.sparseInitializer.push(...body.sparseInitializer)
+    this.#graph.valueInfo.push(...body.valueInfo)
+    this.#place(body.node, `${key}/${branch}/`)
+    for (const [i, copy] of copies.entries()) this.nodes.set(`${key}/${branch}/output${i}`, copy)
+  }
+
+  /** What the branch's names are called outside; its outputs take the names of the If's, or are copied there. */
+  #meanings(node: NodeProto, body: GraphProto): { renaming: Map<string, string>; copies: NodeProto[] } {
+    const made = new Set(body.node.flatMap(({ output }) => output))
+    const renaming = new Map<string, string>()
+    const copies: [from: string, to: string][] = []
+    body.output.forEach(({ name }, i) => {
+      const to = node.output[i]
+      if (!to) return
+      if (made.has(name) && !renaming.has(name)) renaming.set(name, to)
+      else copies.push([name, to])
+    })
+    for (const name of namesDefinedIn(body)) if (!renaming.has(name)) renaming.set(name, this.#freshName(name))
+    return {
+      renaming,
+      copies: copies.map(([from, to]) =>
+        create(NodeProtoSchema, { opType: 'Identity', input: [renaming.get(from) ?? from], output: [to] }),
+      ),
+    }
+  }
+
+  #freshName(wished: string): string {
+    let name = wished
+    for (let i = 2; this.#used.has(name); i++) name = `${wished}_${i}`
+    this.#used.add(name)
+    return name
+  }
+}
+
+function isIf(node: NodeProto): boolean {
+  return node.opType === 'If' && domainOf(node) === ''
+}

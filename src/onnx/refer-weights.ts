@@ -1,0 +1,27 @@
+import { basename } from 'node:path'
+import { create } from '@bufbuild/protobuf'
+import { StringStringEntryProtoSchema, type TensorProto, TensorProto_DataLocation } from './generated/onnx-ml_pb.ts'
+import type { OnnxModel } from './model.ts'
+
+/** Smaller ones are cheaper to copy than to look up. */
+const LEAST_BYTES = 2 ** 16
+const EMPTY = new Uint8Array(0)
+
+/** Weights for an edited copy: large ones refer into the original file, so that they need not be written again. */
+export function referWeights(weights: readonly TensorProto[], original: OnnxModel): TensorProto[] {
+  const { path, bytes } = original
+  if (path === null) return [...weights]
+  return weights.map((tensor) => {
+    const { rawData } = tensor
+    if (rawData.length < LEAST_BYTES || rawData.buffer !== bytes.buffer) return tensor
+    return referTo(tensor, basename(path), rawData.byteOffset - bytes.byteOffset)
+  })
+}
+
+function referTo(tensor: TensorProto, location: string, offset: number): TensorProto {
+  const entries = { location, offset: String(offset), length: String(tensor.rawData.length) }
+  const externalData = Object.entries(entries).map(([key, value]) =>
+    create(StringStringEntryProtoSchema, { key, value }),
+  )
+  return { ...tensor, externalData, dataLocation: TensorProto_DataLocation.EXTERNAL, rawData: EMPTY }
+}

@@ -1,0 +1,61 @@
+import { create } from '@bufbuild/protobuf'
+import { DTYPES, type DType } from '../domain/dtype.ts'
+import type { FlatModel } from './flatten.ts'
+import {
+  AttributeProto_AttributeType,
+  AttributeProtoSchema,
+  type NodeProto,
+  NodeProtoSchema,
+  ValueInfoProtoSchema,
+} from './generated/onnx-ml_pb.ts'
+import { type OnnxModel, writeModel } from './model.ts'
+import { referWeights } from './refer-weights.ts'
+import { typedNodes } from './value-types.ts'
+
+/** Values that runtimes compute but cannot give: they are given as float32, which holds each of them exactly. */
+const NOT_GIVEN = new Set<DType>(['bfloat16', 'float8e4m3fn', 'float8e4m3fnuz', 'float8e5m2', 'float8e5m2fnuz'])
+
+export interface TappedModel {
+  readonly bytes: Uint8Array
+  /** Value → the output that carries it, of its own dtype or as float32. */
+  readonly outputs: ReadonlyMap<string, { readonly name: string; readonly castFrom: DType | null }>
+}
+
+/** A copy of a flat model whose outputs are these values instead of its own; weights refer into the original file. */
+export function tapModel(original: OnnxModel, flat: FlatModel, values: readonly string[]): TappedModel {
+  const dtypes = dtypesOf(flat)
+  const outputs = new Map(values.map((value) => [value, carrierOf(value, dtypes.get(value))]))
+  const casts = [...outputs].flatMap(([value, { name, castFrom }]) => (castFrom ? [castToFloat(value, name)] : []))
+  const declared = new Map(flat.graph.output.map((output) => [output.name, output]))
+  const graph = {
+    ...flat.graph,
+    node: [...flat.graph.node, ...casts],
+    output: Array.from(outputs.values(), ({ name }) => declared.get(name) ?? create(ValueInfoProtoSchema, { name })),
+    initializer: referWeights(flat.graph.initializer, original),
+  }
+  return { bytes: writeModel({ ...flat.proto, graph }), outputs }
+}
+
+function dtypesOf({ proto }: FlatModel): Map<string, DType> {
+  const dtypes = new Map<string, DType>()
+  for (const { node, outputs } of typedNodes(proto)) {
+    node.output.forEach((name, i) => {
+      const dtype = outputs[i]
+      if (dtype) dtypes.set(name, dtype)
+    })
+  }
+  return dtypes
+}
+
+function carrierOf(value: string, dtype: DType | undefined): { name: string; castFrom: DType | null } {
+  return dtype && NOT_GIVEN.has(dtype) ? { name: `${value}#float32`, castFrom: dtype } : { name: value, castFrom: null }
+}
+
+function castToFloat(value: string, name: string): NodeProto {
+  const to = create(AttributeProtoSchema, {
+    name: 'to',
+    type: AttributeProto_AttributeType.INT,
+    i: BigInt(DTYPES.float32.onnx),
+  })
+  return create(NodeProtoSchema, { opType: 'Cast', input: [value], output: [name], attribute: [to] })
+}
