@@ -26,17 +26,40 @@ export function tapModel(original: OnnxModel, flat: FlatModel, values: readonly 
   const dtypes = dtypesOf(flat)
   const outputs = new Map(values.map((value) => [value, carrierOf(value, dtypes.get(value))]))
   const casts = [...outputs].flatMap(([value, { name, castFrom }]) => (castFrom ? [castToFloat(value, name)] : []))
+  const names = Array.from(outputs.values(), ({ name }) => name)
+  return { bytes: withOutputs(original, flat, names, casts), outputs }
+}
+
+/** A copy of a flat model that gives only the shapes of these values, each as `<value>#shape`. */
+export function shapeModel(original: OnnxModel, flat: FlatModel, values: readonly string[]): Uint8Array {
+  const nodes = values.map((value) =>
+    create(NodeProtoSchema, { opType: 'Shape', input: [value], output: [shapeName(value)] }),
+  )
+  return withOutputs(original, flat, values.map(shapeName), nodes)
+}
+
+export function shapeName(value: string): string {
+  return `${value}#shape`
+}
+
+function withOutputs(
+  original: OnnxModel,
+  flat: FlatModel,
+  names: readonly string[],
+  nodes: readonly NodeProto[],
+): Uint8Array {
   const declared = new Map(flat.graph.output.map((output) => [output.name, output]))
   const graph = {
     ...flat.graph,
-    node: [...flat.graph.node, ...casts],
-    output: Array.from(outputs.values(), ({ name }) => declared.get(name) ?? create(ValueInfoProtoSchema, { name })),
+    node: [...flat.graph.node, ...nodes],
+    output: names.map((name) => declared.get(name) ?? create(ValueInfoProtoSchema, { name })),
     initializer: referWeights(flat.graph.initializer, original),
   }
-  return { bytes: writeModel({ ...flat.proto, graph }), outputs }
+  return writeModel({ ...flat.proto, graph })
 }
 
-function dtypesOf({ proto }: FlatModel): Map<string, DType> {
+/** Dtypes of the values inside, as far as they can be told without running the model. */
+export function dtypesOf({ proto }: FlatModel): Map<string, DType> {
   const dtypes = new Map<string, DType>()
   for (const { node, outputs } of typedNodes(proto)) {
     node.output.forEach((name, i) => {

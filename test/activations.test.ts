@@ -1,0 +1,120 @@
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { realModels } from '../examples/real-models/real-models.ts'
+import type { Tensor, TensorSource } from '../src/domain/tensor.ts'
+import { memoryTrace } from '../src/files/memory-trace.ts'
+import { buildModel, type NodeParts } from '../src/onnx/builder.ts'
+import { modelFromBytes, type OnnxModel, readModel } from '../src/onnx/model.ts'
+import { ProductCache } from '../src/runs/cache.ts'
+import { CaseClock } from '../src/runs/case-clock.ts'
+import { CaseLab, RunLab } from '../src/runs/lab.ts'
+import { readTarget } from '../src/runtimes/registry.ts'
+import { recordActivations } from '../src/suites/onnx/activations.ts'
+import { temporaryFolder } from './assay.ts'
+import { captureTensors, floats, numbersOf, testPool } from './conformance/capture.ts'
+import { tensor } from './small-models.ts'
+
+const reference = readTarget('ort:cpu,optimization=disabled')
+const pool = testPool()
+afterAll(() => pool.close())
+
+async function record(model: OnnxModel, inputs: ReadonlyMap<string, Tensor>) {
+  const folder = temporaryFolder('activations')
+  const cache = await ProductCache.open({ folder: join(folder, 'cache'), notice: () => {} })
+  const clock = new CaseClock(null, new AbortController().signal)
+  const lab = new CaseLab(new RunLab({ cache, runFolder: folder, recompute: false }), clock, () => {})
+  const info = await pool.probe(reference)
+  if (!info.available) throw new Error(info.reason)
+  const loaded = { model, path: model.path ?? '', digest: 'digest' }
+  const request = { reference, info, model: loaded, inputs: memoryTrace(inputs), inputsDigest: 'inputs' }
+  const activations = await recordActivations(request, pool, lab)
+  return { ...activations, steps: lab.steps.map(({ title }) => title.replace(/^.*: /, '')) }
+}
+
+async function numbersIn(source: TensorSource | undefined): Promise<number[]> {
+  if (!source) return []
+  const parts: Uint8Array[] = []
+  for await (const part of source.chunks()) parts.push(part)
+  const bytes = new Uint8Array(Buffer.concat(parts))
+  return numbersOf({ dtype: 'float32', shape: source.shape, bytes })
+}
+
+const choose = (op: string): NodeParts => ({
+  op: 'If',
+  inputs: ['positive'],
+  outputs: ['y'],
+  attributes: {
+    then_branch: { nodes: [{ op, inputs: ['s'], outputs: ['t'] }], outputs: [{ name: 't' }] },
+    else_branch: { nodes: [{ op: 'Neg', inputs: ['s'], outputs: ['t'] }], outputs: [{ name: 't' }] },
+  },
+})
+
+const branching = (): Promise<OnnxModel> =>
+  modelFromBytes(
+    buildModel({
+      inputs: [{ name: 'x', dtype: 'float32', shape: [1] }],
+      outputs: [{ name: 'y', dtype: 'float32', shape: [1] }],
+      initializers: { zero: tensor('float32', [], [0]), two: tensor('float32', [1], [2]) },
+      nodes: [
+        { op: 'Mul', inputs: ['x', 'two'], outputs: ['s'] },
+        { op: 'ReduceSum', inputs: ['x'], outputs: ['sum'], attributes: { keepdims: 0n } },
+        { op: 'Greater', inputs: ['sum', 'zero'], outputs: ['positive'] },
+        choose('Exp'),
+      ],
+    }),
+    '.',
+  )
+
+describe('what happens inside a model', () => {
+  test.each([
+    [3, 'then_branch', 'Exp', Math.exp(6)],
+    [-3, 'else_branch', 'Neg', 6],
+  ])('for x = %d is its %s', async (x, branch, op, y) => {
+    const { flat, taken, values, steps } = await record(await branching(), new Map([['x', floats([x])]]))
+    expect(Object.fromEntries(taken)).toEqual({ 3: branch })
+    expect(flat.graph.node.at(-1)).toMatchObject({ opType: op, output: ['y'] })
+    expect([...values.keys()]).toEqual(['x', 's', 'sum', 'positive', 'y'])
+    expect(await numbersIn(values.get('s'))).toEqual([2 * x])
+    expect((await numbersIn(values.get('y')))[0]).toBeCloseTo(y, 3)
+    expect(steps.filter((title) => !title.startsWith('compile'))).toEqual(['conditions 1', 'shapes', 'values 1'])
+  })
+
+  test('is seen around values that are no tensors', async () => {
+    const model = await modelFromBytes(
+      buildModel({
+        inputs: [{ name: 'x', dtype: 'float32', shape: [2] }],
+        outputs: [{ name: 'y', dtype: 'float32', shape: [2] }],
+        initializers: { zero: tensor('int64', [], [0n]) },
+        nodes: [
+          { op: 'Neg', inputs: ['x'], outputs: ['n'] },
+          { op: 'SequenceConstruct', inputs: ['n', 'x'], outputs: ['seq'] },
+          { op: 'SequenceAt', inputs: ['seq', 'zero'], outputs: ['first'] },
+          { op: 'Abs', inputs: ['first'], outputs: ['y'] },
+        ],
+      }),
+      '.',
+    )
+    const { values } = await record(model, new Map([['x', floats([1, 2])]]))
+    expect([...values.keys()]).toEqual(['x', 'n', 'first', 'y'])
+    expect(await numbersIn(values.get('first'))).toEqual([-1, -2])
+  })
+
+  test('of Silero is all that the taken branches compute, and its outputs are the same', {
+    timeout: 60_000,
+  }, async () => {
+    const model = await readModel(realModels.find(({ id }) => id === 'silero_vad_v5')!.path)
+    const wave = Array.from({ length: 512 }, (_, i) => Math.sin(i / 9))
+    const inputs = new Map([
+      ['input', floats(wave, [1, 512])],
+      ['state', floats(new Array(256).fill(0), [2, 1, 128])],
+      ['sr', tensor('int64', [], [16000n])],
+    ])
+    const whole = await captureTensors(pool, reference, { format: 'onnx', path: model.path! }, memoryTrace(inputs))
+    const { values, taken } = await record(model, inputs)
+    expect(taken.size).toBe(7)
+    expect(values.size).toBeGreaterThan(90)
+    for (const name of ['output', 'stateN']) {
+      expect(await numbersIn(values.get(name)), name).toEqual(numbersOf(whole.tensors.get(name)))
+    }
+  })
+})
