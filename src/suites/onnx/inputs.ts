@@ -112,7 +112,8 @@ function describeInputs({ choices, dims }: MadeInputs): Record<string, string> {
   return Object.fromEntries([...inputs, ...sizes])
 }
 
-async function traceDigest({ values, tensors }: Trace): Promise<string> {
+/** Content of all values. */
+export async function traceDigest({ values, tensors }: Trace): Promise<string> {
   const parts: unknown[] = [values]
   for (const { name, dtype, shape, chunks } of tensors.values()) {
     const digests: string[] = []

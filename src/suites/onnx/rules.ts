@@ -28,6 +28,8 @@ export interface RulesRequest {
   /** The model that the target runs, where it is another one. */
   readonly tested: OnnxModel
   readonly target: Target
+  /** Single layers are held to tighter limits. */
+  readonly scope: 'model' | 'layer'
   readonly overrides: readonly ToleranceRule[]
 }
 
@@ -69,7 +71,7 @@ export function undeclaredPrecision({
   model,
   tested,
   target,
-}: Omit<RulesRequest, 'id' | 'overrides'>): ComputeDType | null {
+}: Pick<RulesRequest, 'model' | 'tested' | 'target'>): ComputeDType | null {
   if (tested === model || declaredPrecision(target) !== null) return null
   const [own, judged] = [computeDType(tested), computeDType(model)]
   return PRECISIONS.indexOf(own) > PRECISIONS.indexOf(judged) ? own : null
@@ -103,7 +105,7 @@ function selectionLimits(
 
 function limits(request: RulesRequest, output: string, dtype: DType): { tolerance: Tolerance; source: string } {
   const precision = coarser(precisionOf(request, output), dtype)
-  const { tolerance, source } = tableRule(precision, 'model')
+  const { tolerance, source } = tableRule(precision, request.scope)
   const override = request.overrides.findLast((candidate) => applies(candidate, request, output, dtype))
   if (!override) return { tolerance, source }
   return { tolerance: overrideTolerance(tolerance, override), source: override.source }

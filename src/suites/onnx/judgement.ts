@@ -1,0 +1,83 @@
+import type { TraceComparison } from '../../compare/contract.ts'
+import type { Side, Verdict } from '../../domain/verdict.ts'
+import type { Judgement, Lab } from '../../runs/contract.ts'
+import type { MeasuredBand } from './sensitivity.ts'
+import type { Given } from './sides.ts'
+
+/** What was found out about a deviation besides its size. */
+interface Doubts {
+  readonly band: MeasuredBand | null
+  /** Roundings move the reference as far. */
+  readonly excused: boolean
+  /** What ran before changes the target's numbers. */
+  readonly unstable: boolean
+  /** More to say about a failure. */
+  readonly hint: string | null
+}
+
+interface Judged {
+  readonly comparison: TraceComparison
+  readonly reference: Given
+  readonly target: Given
+  readonly doubts: Doubts
+  /** What was chosen, for the record. */
+  readonly measurements: Readonly<Record<string, string | number>>
+  readonly reproduce: string
+}
+
+export function judgementOf(judged: Judged): Judgement {
+  const { comparison, reference, target, doubts } = judged
+  const { band, excused, unstable } = doubts
+  const reason = reasonOf(comparison, doubts, target.warnings)
+  return {
+    verdict: verdictOf(comparison, excused, target),
+    ...(reason === undefined ? {} : { reason }),
+    flags: [
+      ...comparison.flags.filter((flag) => flag !== 'over-tolerance'),
+      ...(excused ? ['sensitive'] : []),
+      ...(unstable ? ['unstable'] : []),
+      ...(target.warnings.length > 0 ? ['warned'] : []),
+      ...(reference.retried || target.retried ? ['retried'] : []),
+    ],
+    coverage: comparison.coverage,
+    metrics: comparison.metrics,
+    outputs: comparison.outputs,
+    worst: comparison.worst,
+    ...(band ? { band: band.bands } : {}),
+    measurements: {
+      ...judged.measurements,
+      ...prefixed('reference', reference.detail),
+      ...prefixed('target', target.detail),
+      ...(target.warnings.length > 0 && { 'target.warnings': target.warnings.join('\n') }),
+      ...(band && band.problems.length > 0 && { 'sensitivity.not_measured': band.problems.join('; ') }),
+    },
+    reproduce: judged.reproduce,
+  }
+}
+
+/** Numbers that agree although the device refused part of the work prove nothing. */
+function verdictOf({ verdict }: TraceComparison, excused: boolean, { warnings }: Given): Verdict {
+  return excused || (verdict === 'pass' && warnings.length > 0) ? 'inconclusive' : verdict
+}
+
+function reasonOf(
+  { verdict, reason }: TraceComparison,
+  { excused, unstable, hint }: Doubts,
+  warnings: readonly string[],
+): string | undefined {
+  if (warnings.length > 0) return `${reason ?? 'the numbers agree'}; the target's device warned: ${warnings[0]}`
+  if (unstable) return `${reason}; alone in a fresh worker it passes, so what ran before changes the target's numbers`
+  if (excused) return `over tolerance, but roundings move the reference as far: ${reason}`
+  return verdict === 'fail' && hint !== null ? `${reason}; ${hint}` : reason
+}
+
+function prefixed(side: Side, detail: Readonly<Record<string, string | number>>): Record<string, string | number> {
+  return Object.fromEntries(Object.entries(detail).map(([key, value]) => [`${side}.${key}`, value]))
+}
+
+/** The tensors of a case that did not pass stay with the run. */
+export async function keepTraces(lab: Lab, inputs: string | null, reference: Given, target: Given): Promise<void> {
+  if (inputs) await lab.keep('inputs.safetensors', inputs)
+  if (reference.path) await lab.keep('reference.safetensors', reference.path)
+  if (target.path) await lab.keep('target.safetensors', target.path)
+}

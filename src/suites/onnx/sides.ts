@@ -1,0 +1,128 @@
+import { compareTraces } from '../../compare/compare-traces.ts'
+import type { TraceComparison } from '../../compare/contract.ts'
+import { SkipCase, StageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { Trace } from '../../domain/tensor.ts'
+import type { Side } from '../../domain/verdict.ts'
+import type { OnnxModel } from '../../onnx/model.ts'
+import type { Lab } from '../../runs/contract.ts'
+import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
+import type { Pool } from '../../runtimes/pool.ts'
+import { capture } from './capture.ts'
+import { declaredPrecision, type RuleOf } from './rules.ts'
+
+/** What a side runs: a whole model or a part of one. */
+export interface SideModel {
+  readonly model: OnnxModel
+  readonly ref: ModelRef
+  readonly digest: string
+}
+
+/** What one side gave, and what is known about how. */
+export interface Given {
+  readonly trace: Trace
+  /** null: read from the user's own files. */
+  readonly path: string | null
+  readonly detail: Readonly<Record<string, string | number>>
+  /** What the device said against its work. */
+  readonly warnings: readonly string[]
+  /** Nothing had run before in its worker. */
+  readonly alone: boolean
+  readonly retried: boolean
+  readonly info: RuntimeInfo | null
+}
+
+/** Where both sides run, and on what. */
+export interface Bench {
+  readonly lab: Lab
+  readonly pool: Pool
+  readonly inputs: Trace
+  readonly inputsDigest: string
+  /** Nobody named the targets: one that is not here is skipped, not an error. */
+  readonly areDefaults: boolean
+}
+
+/** Workers start while the model is read; whoever needs them next sees how that went. */
+export function warmUp(pool: Pool, targets: readonly (Target | null)[]): void {
+  for (const target of targets) if (target) pool.probe(target).catch(() => {})
+}
+
+/** Beside each other; where both fail it is the reference that is blamed. */
+export async function bothSides<R extends Given>(reference: Promise<R>, target: Promise<Given>): Promise<[R, Given]> {
+  const [first, second] = await Promise.allSettled([reference, target])
+  if (first.status === 'rejected') throw first.reason
+  if (second.status === 'rejected') throw second.reason
+  return [first.value, second.value]
+}
+
+export async function captureSide(
+  bench: Bench,
+  side: Side,
+  target: Target,
+  { model, ref, digest }: SideModel,
+  alone = false,
+): Promise<Given> {
+  const { lab, pool, inputs, inputsDigest } = bench
+  const info = await infoOf(bench, side, target)
+  const title = `run ${alone ? 'alone ' : ''}on ${target.name}`
+  const request = { target, side, title, alone, model: ref, modelDigest: digest, expects: model.outputs }
+  const captured = await capture({ ...request, inputs, inputsDigest }, info, pool, lab)
+  const detail = { version: info.version, ...info.detail, ...captured.detail, run_ms: captured.durationMs }
+  return { ...captured, detail, info }
+}
+
+/** What runs a target; where it is not available, the case is an error or a skip. */
+export async function infoOf(
+  { pool, areDefaults }: Pick<Bench, 'pool' | 'areDefaults'>,
+  side: Side,
+  target: Target,
+): Promise<RuntimeInfo> {
+  const info = await pool.probe(target)
+  if (info.available) return info
+  const message = `${target.name} is not available: ${info.reason}`
+  throw side === 'target' && areDefaults ? new SkipCase(message) : new StageError('discover', message, { side })
+}
+
+export interface ComparisonRequest {
+  readonly rules: RuleOf
+  readonly target: Target
+  /** Some input was made up, so constant outputs prove nothing. */
+  readonly generated: boolean
+}
+
+export async function compareSides(
+  { lab, inputs }: Bench,
+  reference: Trace,
+  target: Trace,
+  request: ComparisonRequest,
+): Promise<TraceComparison> {
+  let comparison: TraceComparison | undefined
+  await lab.step({ title: 'compare', stage: 'compare', key: null }, async () => {
+    comparison = await compareTraces(reference, target, {
+      ruleOf: request.rules,
+      generated: request.generated,
+      targetDType: declaredPrecision(request.target),
+      indexed: (tensor) => inputs.tensors.get(tensor) ?? reference.tensors.get(tensor),
+    })
+  })
+  return comparison!
+}
+
+/** Whether a target whose sessions share memory gives numbers that pass when nothing ran before. */
+export async function passesAlone(
+  bench: Bench,
+  reference: Given,
+  target: Given,
+  model: SideModel,
+  request: ComparisonRequest,
+): Promise<boolean> {
+  if (target.alone || !target.info?.capabilities.sharedMemory) return false
+  try {
+    const alone = await captureSide(bench, 'target', request.target, model, true)
+    return (await compareSides(bench, reference.trace, alone.trace, request)).verdict !== 'fail'
+  } catch (error) {
+    // That it cannot even run alone changes nothing about the numbers it gave.
+    if (error instanceof StageError) return false
+    throw error
+  }
+}
