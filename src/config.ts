@@ -38,6 +38,8 @@ export interface AssayConfig {
   readonly tolerances?: readonly ConfigTolerance[]
   readonly reference?: string
   readonly target?: string | readonly string[]
+  /** `full`, `layers` or `full,layers`. */
+  readonly scope?: string
   readonly seed?: number
   readonly jobs?: number
   /** Seconds, or text with a unit such as "5min". */

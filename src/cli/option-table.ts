@@ -14,6 +14,13 @@ const SELECTION: readonly OptionSpec[] = [
     help: 'what is under test; repeatable (default: ort-web:wasm)',
   },
   {
+    key: 'scope',
+    flags: '--scope <scopes>',
+    type: 'string',
+    default: 'full',
+    help: 'full: whole models; layers: every layer alone, on what the reference computed before it; full,layers: both',
+  },
+  {
     key: 'keyword',
     flags: '-k <expression>',
     type: 'string',

@@ -19,7 +19,7 @@ export function reproduceCommand(
     ...single('--config', config ?? undefined),
     ...single('--reference', values.reference),
     ...repeated('--target', values.target),
-    ...unlessDefault(values, ['seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate']),
+    ...unlessDefault(values, ['scope', 'seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate']),
     ...repeated('--dim', values.dim),
     ...repeated('--input', values.input),
     ...single('--rtol', values.rtol),

@@ -1,12 +1,15 @@
 import { overrideTolerance, toleranceFor } from '../compare/tolerances.ts'
 import type { AssayConfig } from '../config.ts'
+import { unknown } from '../domain/target.ts'
 import { inputPolicyOf, parseInputOption } from '../models/input-policy.ts'
 import type { InputRules } from '../suites/onnx/inputs.ts'
 import type { ToleranceRule } from '../suites/onnx/rules.ts'
 import { parseDims, type ShapeChoices } from '../suites/onnx/shapes.ts'
+import { ONNX_SCOPES, type OnnxScope } from '../suites/onnx/suite.ts'
 import type { TestValues } from './test-values.ts'
 
 export interface OnnxChoices {
+  readonly scopes: readonly OnnxScope[]
   readonly seed: number
   readonly shapes: ShapeChoices
   readonly inputs: readonly InputRules[]
@@ -18,11 +21,18 @@ const ANY = '**'
 /** Config first, command line after it: later rules win. */
 export function onnxChoices(values: TestValues, config: AssayConfig): OnnxChoices {
   return {
+    scopes: values.scope.split(',').map(readScope),
     seed: values.seed,
     shapes: [...configShapes(config), { match: ANY, dims: parseDims(values.dim) }],
     inputs: [...configInputs(config), { match: ANY, policies: commandLineInputs(values.input) }],
     tolerances: [...configTolerances(config), ...commandLineTolerances(values)].map(refuseVacuous),
   }
+}
+
+function readScope(word: string): OnnxScope {
+  const known = ONNX_SCOPES.find((scope) => scope === word.trim())
+  if (known) return known
+  throw unknown('scope', `--scope "${word}"`, word, ONNX_SCOPES)
 }
 
 /** Before the first case runs, not when it is compared. */

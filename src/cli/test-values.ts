@@ -6,6 +6,7 @@ import type { OptionValue } from './options.ts'
 export interface TestValues {
   readonly reference: string | undefined
   readonly target: readonly string[] | undefined
+  readonly scope: string
   readonly keyword: string | undefined
   readonly pattern: string | undefined
   readonly shard: string | undefined

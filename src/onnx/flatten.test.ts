@@ -116,6 +116,16 @@ describe('an If', () => {
   })
 })
 
+test('a node of a branch that is called like one outside loses its name', async () => {
+  const inner = branch([{ op: 'Neg', name: 'twin', inputs: ['x'], outputs: ['t'] }], ['t'])
+  const nodes: NodeParts[] = [
+    { op: 'Exp', name: 'twin', inputs: ['x'], outputs: ['e'] },
+    { ...choice, attributes: { then_branch: inner, else_branch: inner } },
+  ]
+  const { graph } = flatten(await modelOf(nodes), new Map([['1', 'then_branch']]))
+  expect(graph.node.map(({ name }) => name)).toEqual(['twin', ''])
+})
+
 test('the original is left as it was', async () => {
   const model = await modelOf([choice])
   flatten(model, new Map([['0', 'then_branch']]))

@@ -41,6 +41,7 @@ class Flattening {
   readonly #graph: GraphProto
   readonly #taken: ReadonlyMap<NodeKey, Branch>
   readonly #used: Set<string>
+  readonly #nodeNames = new Set<string>()
 
   constructor(graph: GraphProto, taken: ReadonlyMap<NodeKey, Branch>) {
     this.#graph = graph
@@ -59,15 +60,25 @@ class Flattening {
       const branch = isIf(node) ? this.#taken.get(key) : undefined
       if (branch) this.#inline(node, branch, key)
       else {
-        this.nodes.set(key, node)
+        this.#add(key, node)
         if (isIf(node)) this.undecided.set(key, node.input[0]!)
       }
     })
   }
 
+  /** Branches may call their nodes alike, but runtimes refuse one graph with a name twice. */
+  #add(key: NodeKey, node: NodeProto): void {
+    if (this.#nodeNames.has(node.name)) node.name = ''
+    else if (node.name) this.#nodeNames.add(node.name)
+    this.nodes.set(key, node)
+  }
+
   #inline(node: NodeProto, branch: Branch, key: NodeKey): void {
     const body = attributeOf(node, branch)?.g
-    if (!body) return void this.nodes.set(key, node)
+    if (!body) {
+      this.#add(key, node)
+      return
+    }
     const { renaming, copies } = this.#meanings(node, body)
     for (const inner of body.node) renameIn(inner, renaming)
     const sparse = body.sparseInitializer.flatMap(({ values }) => values ?? [])

@@ -38,6 +38,8 @@ export interface Lab {
 }
 
 export interface Case extends PlannedCase {
+  /** Of a part of a model: its place there, from 0; wholes come first. */
+  readonly place?: number
   /** Rough cost in milliseconds where nothing was measured. */
   readonly estimateMs?: number
   /** Digest of what it is judged on; part of the plan's digest, so that shards of different models do not merge. */

@@ -29,7 +29,7 @@ export interface Plan {
 /** Collects, checks, sorts, selects and shards; judges nothing. */
 export async function planRun(request: PlanRequest): Promise<Plan> {
   const suiteOf = await collect(request.suites)
-  const all = [...suiteOf.keys()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const all = [...suiteOf.keys()].sort(inPlanOrder)
   const cases = selectCases(all, request.select ?? {})
   const mine = request.shard ? shardCases(cases, request.shard, request.durations) : cases
   const header = {
@@ -38,6 +38,13 @@ export async function planRun(request: PlanRequest): Promise<Plan> {
     selected: mine.map((c) => c.id),
   }
   return { header, work: mine.map((c) => ({ c, suite: suiteOf.get(c)! })) }
+}
+
+/** By id, but parts of a model as they follow each other in it. */
+function inPlanOrder(a: Case, b: Case): number {
+  const [modelA, modelB] = [`${a.model}/`, `${b.model}/`]
+  if (modelA !== modelB) return modelA < modelB ? -1 : 1
+  return (a.place ?? -1) - (b.place ?? -1) || (a.id < b.id ? -1 : 1)
 }
 
 async function collect(suites: readonly Suite[]): Promise<Map<Case, Suite>> {

@@ -1,11 +1,15 @@
-import { UsageError } from '../../domain/errors.ts'
+import { FormatError, UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { sha256File } from '../../files/digest.ts'
+import { type LayerSite, layerSites } from '../../onnx/layer-sites.ts'
+import { readModel } from '../../onnx/model.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { discoverModels, type FoundModel } from './discover.ts'
 import { type FullModelCase, judgeFullModel } from './full-model.ts'
 import type { InputRules } from './inputs.ts'
+import { judgeLayer, type LayerCase } from './layer.ts'
+import { LayerBenches } from './layer-bench.ts'
 import type { ToleranceRule } from './rules.ts'
 import type { MeasuredBand } from './sensitivity.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from './shapes.ts'
@@ -24,41 +28,87 @@ export interface OnnxSuiteOptions {
   readonly inputs: readonly InputRules[]
   readonly tolerances: readonly ToleranceRule[]
   readonly pool: Pool
+  /** Whole models, every layer of them, or both. */
+  readonly scopes: readonly OnnxScope[]
   /** Put the content of every model into the plan, so that shards of different models do not merge. */
   readonly digests: boolean
   /** The command line that selects one case by its id. */
   readonly reproduce: (id: string) => string
 }
 
+export const ONNX_SCOPES = ['full', 'layers'] as const
+export type OnnxScope = (typeof ONNX_SCOPES)[number]
+
 /** What the cases of one run share. */
 export interface OnnxSuiteContext extends OnnxSuiteOptions {
+  readonly layers: LayerBenches
   /** Measured once per reference, inputs and precision, however many targets need it. */
   readonly bands: Map<string, Promise<MeasuredBand>>
 }
 
 const RECORDED = 'recorded'
 
-/** Whole ONNX models, target against reference. */
+/** ONNX models, whole and layer by layer, target against reference. */
 export function onnxSuite(options: OnnxSuiteOptions): Suite {
-  const cases = new Map<string, FullModelCase>()
-  const context: OnnxSuiteContext = { ...options, bands: new Map() }
+  const cases = new Map<string, FullModelCase | LayerCase>()
+  const context: OnnxSuiteContext = { ...options, bands: new Map(), layers: new LayerBenches() }
   return {
     name: 'onnx',
     async *collect() {
       const models = discoverModels(options.paths, options.cwd)
       for (const model of models) {
         const content = options.digests ? await sha256File(model.path) : undefined
-        for (const found of casesOf(model, options)) {
+        for await (const found of allCasesOf(model, options)) {
           cases.set(found.id, { ...found, onlyModel: models.length === 1 })
           yield { ...found, ...(content && { content }) }
         }
       }
     },
-    judge: (c: Case, lab: Lab): Promise<Judgement> => judgeFullModel(cases.get(c.id)!, lab, context),
+    judge: (c: Case, lab: Lab): Promise<Judgement> => {
+      const found = cases.get(c.id)!
+      return 'site' in found ? judgeLayer(found, lab, context) : judgeFullModel(found, lab, context)
+    },
   }
 }
 
-function* casesOf(model: FoundModel, options: OnnxSuiteOptions): Generator<Omit<FullModelCase, 'onlyModel'>> {
+type Collected<C> = Omit<C, 'onlyModel'>
+
+async function* allCasesOf(
+  model: FoundModel,
+  options: OnnxSuiteOptions,
+): AsyncGenerator<Collected<FullModelCase> | Collected<LayerCase>> {
+  const full = [...casesOf(model, options)]
+  if (options.scopes.includes('full')) yield* full
+  if (options.scopes.includes('layers')) yield* layerCases(model, full)
+}
+
+/** Layers are compared with a live reference only: recorded outputs say nothing about what is inside. */
+async function* layerCases(
+  model: FoundModel,
+  full: readonly Collected<FullModelCase>[],
+): AsyncGenerator<Collected<LayerCase>> {
+  const live = full.filter(({ referenceTarget }) => referenceTarget !== null)
+  if (live.length === 0) return
+  for (const [place, { node: _, ...site }] of (await sitesOf(model)).entries()) {
+    for (const whole of live) {
+      const scope = `${site.scope}${whole.scope.slice('full_model'.length)}`
+      const aliases = [documentedId(model.name, scope, whole.underTest)]
+      yield { ...whole, id: `${model.name}/${scope}@${whole.target}`, scope, place, aliases, site }
+    }
+  }
+}
+
+/** A model that cannot be read has no layers; its whole says why. */
+async function sitesOf(model: FoundModel): Promise<LayerSite[]> {
+  try {
+    return layerSites((await readModel(model.path)).graph)
+  } catch (error) {
+    if (error instanceof FormatError) return []
+    throw error
+  }
+}
+
+function* casesOf(model: FoundModel, options: OnnxSuiteOptions): Generator<Collected<FullModelCase>> {
   for (const variant of variantsOf(model, options)) {
     for (const target of options.targets) {
       const reference = variant.recorded ? null : (options.reference ?? options.defaultReference)

@@ -1,0 +1,131 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { buildModel, type NodeParts } from '../src/onnx/builder.ts'
+import { assay, assayJson, project, root } from './assay.ts'
+import { describeWithBrowser } from './browser.ts'
+import { tensor } from './small-models.ts'
+
+/** x · w1 → + b → · w2, with Softmax along two axes at the end. */
+function chain(bias: readonly number[] = [1, 2, 3]): Uint8Array {
+  const softmax = (axis: bigint): NodeParts => ({
+    op: 'Softmax',
+    inputs: ['scaled'],
+    outputs: [`soft${axis}`],
+    attributes: { axis },
+  })
+  return buildModel({
+    inputs: [{ name: 'x', dtype: 'float32', shape: ['n', 2] }],
+    outputs: [
+      { name: 'soft0', dtype: 'float32' },
+      { name: 'soft1', dtype: 'float32' },
+    ],
+    initializers: {
+      // A weight whose name sorts before the activation's.
+      a_weight: tensor('float32', [2, 3], [1, 2, 3, 4, 5, 6]),
+      bias: tensor('float32', [3], bias),
+      scale: tensor('float32', [1], [0.25]),
+    },
+    nodes: [
+      { op: 'MatMul', name: 'product', inputs: ['x', 'a_weight'], outputs: ['xw'] },
+      { op: 'Add', inputs: ['xw', 'bias'], outputs: ['sum'] },
+      { op: 'Mul', name: 'scaling', inputs: ['sum', 'scale'], outputs: ['scaled'] },
+      softmax(0n),
+      softmax(1n),
+    ],
+  })
+}
+
+const LAYERS = [
+  'layer_MatMul_product',
+  'layer_Add_sum',
+  'layer_Mul_scaling',
+  'layer_Softmax_soft0',
+  'layer_Softmax_soft1',
+]
+const folder = project({ 'chain.onnx': chain(), 'faulty.onnx': chain([1, 2.5, 3]) })
+
+test('layers are listed in graph order, by stable names, after the whole model', async () => {
+  const listed = await assay(['list', 'chain.onnx', '--scope', 'full,layers', '--target', 'ort-web:wasm'], folder)
+  const ids = ['full_model', ...LAYERS].map((scope) => `chain/${scope}@ort-web:wasm`)
+  expect(listed.stdout.trim().split('\n')).toEqual(ids)
+  const old = await assay(['list', 'chain.onnx', '--scope', 'full,layers', '-k', 'chain_layer and product'], folder)
+  expect(old.stdout).toBe('chain/layer_MatMul_product@ort-web:wasm\n')
+})
+
+test('each is judged alone, on what the reference computed before it', async () => {
+  const { code, results, stderr } = await assayJson(['test', 'chain.onnx', '--scope', 'layers', '--dim', 'n=4'], folder)
+  expect([code, results.map(({ scope, verdict }) => `${scope} ${verdict}`)], stderr).toEqual([
+    0,
+    LAYERS.map((scope) => `${scope} pass`),
+  ])
+  const scaling = results[2]!
+  expect(scaling.measurements).toMatchObject({
+    op: 'Mul',
+    'input.sum': 'float32 (4, 3), as the reference computed it',
+  })
+  expect(scaling.outputs[0]!.rule).toContain('single layer')
+})
+
+test('a fault is found in its layer and nowhere else, and leaves the layer as files', async () => {
+  const targets = ['--target', 'faulty=ort:cpu,model=faulty.onnx', '--reference', 'ort:cpu']
+  const args = ['test', 'chain.onnx', '--scope', 'full,layers', '--dim', 'n=4', ...targets]
+  const { code, results } = await assayJson(args, folder)
+  expect(code).toBe(1)
+  expect(results.filter(({ verdict }) => verdict !== 'pass').map(({ scope }) => scope)).toEqual([
+    'full_model',
+    'layer_Add_sum',
+  ])
+  const layer = results.find(({ scope }) => scope === 'layer_Add_sum')!
+  const files = ['layer.onnx', 'inputs.safetensors', 'reference.safetensors', 'target.safetensors']
+  expect(layer.artifacts.map(({ name }) => name)).toEqual(files)
+  expect(layer.reproduce).toContain('--scope full,layers')
+  expect(layer.metrics.find(({ name }) => name === 'max_abs')?.value).toBeCloseTo(0.5, 5)
+})
+
+test('layers of a branch that is not taken are skipped, those of the other are judged', async () => {
+  const branch = (op: string) => ({ nodes: [{ op, inputs: ['x'], outputs: ['t'] }], outputs: [{ name: 't' }] })
+  const model = buildModel({
+    inputs: [
+      { name: 'x', dtype: 'float32', shape: [2] },
+      { name: 'c', dtype: 'bool', shape: [] },
+    ],
+    outputs: [{ name: 'y', dtype: 'float32', shape: [2] }],
+    nodes: [
+      {
+        op: 'If',
+        inputs: ['c'],
+        outputs: ['y'],
+        attributes: { then_branch: branch('Abs'), else_branch: branch('Neg') },
+      },
+    ],
+  })
+  const place = project({ 'm.onnx': model })
+  const verdicts = async (c: string) => {
+    const { results } = await assayJson(['test', 'm.onnx', '--scope', 'layers', '--input', `c=${c}`], place)
+    return results.map(({ scope, verdict }) => `${scope} ${verdict}`)
+  }
+  expect(await verdicts('1')).toEqual(['layer_Abs_then_branch.t pass', 'layer_Neg_else_branch.t skip'])
+  expect(await verdicts('0')).toEqual(['layer_Abs_then_branch.t skip', 'layer_Neg_else_branch.t pass'])
+})
+
+test('a scope that does not exist is a usage error', async () => {
+  const ran = await assay(['test', 'chain.onnx', '--scope', 'layer'], folder)
+  expect([ran.code, ran.stderr]).toEqual([4, 'assay: unknown --scope "layer"; did you mean "layers"?\n'])
+})
+
+describeWithBrowser('Silero on WebGPU', () => {
+  test('is wrong in one layer: the Conv with 129 channels', { timeout: 120_000 }, async () => {
+    const config = ['--config', join(root, 'examples/webgpu/assay.config.ts'), '-k', 'silero']
+    const args = ['test', ...config, '--target', 'webgpu', '--scope', 'full,layers']
+    const { results, stderr } = await assayJson(args, project())
+    const failed = results.filter(({ verdict }) => verdict === 'fail')
+    expect(
+      failed.map(({ scope }) => scope),
+      stderr,
+    ).toEqual(['full_model', 'layer_Conv_If_0_then_branch__Inline_0__/encoder/0/reparam_conv/Conv'])
+    expect(results.filter(({ verdict }) => verdict === 'error')).toEqual([])
+    expect(results.filter(({ verdict }) => verdict === 'pass').length).toBeGreaterThan(90)
+    const input = Object.entries(failed[1]!.measurements).find(([key]) => key.startsWith('input.'))
+    expect(input?.[1]).toContain('float32 (1, 129, ')
+  })
+})
