@@ -19,7 +19,7 @@ import {
   type WireModel,
   type WorkerMessage,
 } from './protocol/messages.ts'
-import { type Outgoing, sendBytes, sendInputs, wireModel } from './protocol/outgoing.ts'
+import { type Outgoing, sendBytes, sendInputs, sendModel, wireModel } from './protocol/outgoing.ts'
 import { TensorGuard } from './protocol/tensor-guard.ts'
 import { type Blob, packModel } from './shipment.ts'
 import { StageClock } from './stage-clock.ts'
@@ -101,8 +101,7 @@ export class WorkerProxy {
       limitMs: this.#limits.compileMs,
       doing: 'open the model',
       parse: parseOpened,
-      ...('byteLength' in params.model &&
-        'bytes' in model && { send: (id: number) => sendBytes(id, model.bytes.length, [model.bytes]) }),
+      send: (id) => sendModel(id, params.model, model),
     })
   }
 

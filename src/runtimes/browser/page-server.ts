@@ -20,7 +20,7 @@ export interface PageServer {
 export interface PageServerOptions {
   readonly assets: Assets
   readonly token: string
-  /** 0: any free one. */
+  /** 0: one that is free. */
   readonly port: number
 }
 

@@ -15,6 +15,11 @@ export function wireModel(model: ModelRef): WireModel {
   return { format: model.format, folder: resolve(model.folder), byteLength: model.bytes.length }
 }
 
+/** What follows `open`: the bytes of an edited model that were not put before. */
+export async function* sendModel(request: number, named: WireModel, model: ModelRef): Outgoing {
+  if ('byteLength' in named && 'bytes' in model) yield* sendBytes(request, named.byteLength, [model.bytes])
+}
+
 /** Bytes that follow the request which announced them; they may come in pieces of any size. */
 export async function* sendBytes(
   request: number,

@@ -9,6 +9,7 @@ import type { Lab } from '../../runs/contract.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { decodeBigInts } from '../../tensors/decode.ts'
+import { readWhole } from '../../tensors/read-whole.ts'
 import { capture } from './capture.ts'
 import type { LoadedModel } from './load.ts'
 
@@ -79,13 +80,7 @@ async function decideBranches(
 
 async function isTrue(source: TensorSource | undefined, name: string): Promise<boolean> {
   if (!source) throw new StageError('extract', `the condition "${name}" was not given by the reference`)
-  return (await bytesOf(source))[0] !== 0
-}
-
-async function bytesOf(source: TensorSource): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  for await (const part of source.chunks()) parts.push(part)
-  return Buffer.concat(parts)
+  return (await readWhole(source))[0] !== 0
 }
 
 /** They make sequences and optionals, which workers do not give. */
@@ -125,7 +120,7 @@ async function planChunks(
 async function shapeIn(trace: Trace, value: string): Promise<number[]> {
   const source = trace.tensors.get(shapeName(value))
   if (!source) throw new StageError('extract', `the shape of "${value}" was not given by the reference`)
-  const bytes = await bytesOf(source)
+  const bytes = await readWhole(source)
   return Array.from(decodeBigInts('int64', bytes, 0, bytes.length / 8), Number)
 }
 

@@ -6,6 +6,7 @@ import { type PreparedInputs, prepareInputs } from './inputs.ts'
 import { judgementOf, keepTraces } from './judgement.ts'
 import { type LoadedModel, loadModel } from './load.ts'
 import { readDataSet } from './recorded.ts'
+import { remembered } from './remembered.ts'
 import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from './rules.ts'
 import { type BandRequest, type MeasuredBand, measureBand } from './sensitivity.ts'
 import {
@@ -123,19 +124,9 @@ async function bandOf(work: Work, reference: ReferenceGiven, rules: RuleOf): Pro
     rules,
     seed: options.seed,
   }
-  return measuredOnce(options.bands, bandKey(request), () => measureBand(request, options.pool, lab))
+  return remembered(options.bands, bandKey(request), () => measureBand(request, options.pool, lab))
 }
 
 function bandKey({ reference, model, inputsDigest, precision }: BandRequest): string {
   return JSON.stringify([reference, model.digest, inputsDigest, precision])
-}
-
-/** One that failed is measured again by whoever asks next. */
-function measuredOnce<T>(known: Map<string, Promise<T>>, key: string, measure: () => Promise<T>): Promise<T> {
-  const found = known.get(key)
-  if (found) return found
-  const measuring = measure()
-  known.set(key, measuring)
-  measuring.catch(() => known.delete(key))
-  return measuring
 }

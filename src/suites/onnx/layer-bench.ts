@@ -2,7 +2,7 @@ import { copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { digestOf } from '../../files/digest.ts'
 import { openTrace } from '../../files/safetensors.ts'
-import { type FlatModel, flatten } from '../../onnx/flatten.ts'
+import { type FlatModel, flatten, type NodeKey } from '../../onnx/flatten.ts'
 import { type FlatIndex, indexFlat } from '../../onnx/layer-model.ts'
 import { layerSites } from '../../onnx/layer-sites.ts'
 import type { Lab } from '../../runs/contract.ts'
@@ -10,6 +10,7 @@ import { type Activations, recordActivations } from './activations.ts'
 import { type PreparedInputs, prepareInputs } from './inputs.ts'
 import type { LayerCase } from './layer.ts'
 import { type LoadedModel, loadModel } from './load.ts'
+import { remembered } from './remembered.ts'
 import { infoOf } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
@@ -20,6 +21,11 @@ export interface Sliceable {
   readonly index: FlatIndex
 }
 
+/** Another model, whose layers are found by name. */
+interface TestedModel extends Sliceable {
+  readonly keys: ReadonlyMap<string, NodeKey>
+}
+
 /** What all layers of one model, on one set of inputs, are judged with. */
 export interface LayerBench extends Sliceable, Pick<Activations, 'taken' | 'values'> {
   readonly inputs: PreparedInputs
@@ -28,31 +34,25 @@ export interface LayerBench extends Sliceable, Pick<Activations, 'taken' | 'valu
 /** So many models stay open: cases of one model are judged next to each other. */
 const KEPT = 2
 
-/** Opened once for all layers of a model; one that failed is opened again by whoever asks next. */
+/** Opened once for all layers of a model. */
 export class LayerBenches {
   readonly #open = new Map<string, Promise<LayerBench>>()
-  readonly #tested = new Map<string, Promise<LoadedModel>>()
+  readonly #tested = new Map<string, Promise<TestedModel | null>>()
 
   bench(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerBench> {
-    const key = JSON.stringify([c.path, c.dataSet, c.dims, c.referenceTarget])
-    return remembered(this.#open, key, () => openBench(c, lab, options))
+    return remembered(this.#open, benchKey(c), () => openBench(c, lab, options), KEPT)
   }
 
-  /** The model that the target runs instead. */
-  tested(path: string, lab: Lab, options: OnnxSuiteContext): Promise<LoadedModel> {
+  /** The model that the target runs instead, with the same branches in place; null where its branches are others. */
+  tested(path: string, c: LayerCase, bench: LayerBench, lab: Lab, options: OnnxSuiteContext) {
     const place = resolve(options.cwd, path)
-    return remembered(this.#tested, place, () => loadModel(place, 'target', lab))
+    const open = async () => sliceTested(await loadModel(place, 'target', lab), bench)
+    return remembered(this.#tested, JSON.stringify([place, benchKey(c)]), open, KEPT)
   }
 }
 
-function remembered<T>(known: Map<string, Promise<T>>, key: string, open: () => Promise<T>): Promise<T> {
-  const found = known.get(key)
-  if (found) return found
-  const opening = open()
-  known.set(key, opening)
-  opening.catch(() => known.delete(key))
-  for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest)
-  return opening
+function benchKey({ path, dataSet, dims, referenceTarget }: LayerCase): string {
+  return JSON.stringify([path, dataSet, dims, referenceTarget])
 }
 
 async function openBench(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerBench> {
@@ -80,13 +80,9 @@ async function lastingInputs(inputs: PreparedInputs, lab: Lab): Promise<Prepared
   return { ...inputs, path: lasting, trace: await openTrace(lasting) }
 }
 
-/** The tested model with the same branches in place; null where its branches are others. */
-export function sliceTested(tested: LoadedModel, bench: LayerBench): Sliceable | null {
-  const flat = flatten(tested.model, bench.taken)
-  return flat.undecided.size > 0 ? null : { loaded: tested, flat, index: indexFlat(flat) }
-}
-
-/** Where a model has the layer of this name. */
-export function layerKey({ loaded }: Sliceable, scope: string): string | null {
-  return layerSites(loaded.model.graph).find((site) => site.scope === scope)?.key ?? null
+function sliceTested(loaded: LoadedModel, { taken }: LayerBench): TestedModel | null {
+  const flat = flatten(loaded.model, taken)
+  if (flat.undecided.size > 0) return null
+  const keys = new Map(layerSites(loaded.model.graph).map(({ scope, key }) => [scope, key]))
+  return { loaded, flat, index: indexFlat(flat), keys }
 }

@@ -12,7 +12,7 @@ import type { Judgement, Lab } from '../../runs/contract.ts'
 import type { FullModelCase } from './full-model.ts'
 import { traceDigest } from './inputs.ts'
 import { judgementOf, keepTraces } from './judgement.ts'
-import { type LayerBench, layerKey, type Sliceable, sliceTested } from './layer-bench.ts'
+import type { LayerBench, Sliceable } from './layer-bench.ts'
 import { rulesFor } from './rules.ts'
 import { type Bench, bothSides, captureSide, compareSides, passesAlone, type SideModel, warmUp } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
@@ -89,8 +89,8 @@ async function testedLayer(
 ): Promise<SideModel> {
   const other = c.underTest.options.model
   if (other === undefined) return layer
-  const tested = sliceTested(await options.layers.tested(other, lab, options), shared)
-  const node = tested?.flat.nodes.get(layerKey(tested, c.site.scope) ?? '')
+  const tested = await options.layers.tested(other, c, shared, lab, options)
+  const node = tested?.flat.nodes.get(tested.keys.get(c.site.scope) ?? '')
   if (!tested || !node) throw new SkipCase(`${other} has no layer of this name`)
   const own = { ...layerBorder([node], tested.index), outputs: border.outputs }
   if (border.outputs.some((name) => !node.output.includes(name))) {

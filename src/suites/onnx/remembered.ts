@@ -1,0 +1,15 @@
+/** Does some work once for all who ask for it; what failed is done again by whoever asks next. Forgets the oldest over `kept`. */
+export function remembered<T>(
+  known: Map<string, Promise<T>>,
+  key: string,
+  work: () => Promise<T>,
+  kept = Infinity,
+): Promise<T> {
+  const found = known.get(key)
+  if (found) return found
+  const doing = work()
+  known.set(key, doing)
+  doing.catch(() => known.delete(key))
+  for (const oldest of known.keys()) if (known.size > kept) known.delete(oldest)
+  return doing
+}
