@@ -82,6 +82,16 @@ test('a fault is found in its layer and nowhere else, and leaves the layer as fi
   expect(layer.metrics.find(({ name }) => name === 'max_abs')?.value).toBeCloseTo(0.5, 5)
 })
 
+test('layers are not judged against a reference that runs another model', async () => {
+  const sides = ['--reference', 'ort:cpu,model=faulty.onnx', '--target', 'ort-web:wasm']
+  const { code, results } = await assayJson(
+    ['test', 'chain.onnx', '--scope', 'layers', '--dim', 'n=4', ...sides],
+    folder,
+  )
+  expect([code, ...new Set(results.map(({ verdict }) => verdict))]).toEqual([5, 'skip'])
+  expect(results[0]!.reason).toContain('the reference runs a model of its own')
+})
+
 test('layers of a branch that is not taken are skipped, those of the other are judged', async () => {
   const branch = (op: string) => ({ nodes: [{ op, inputs: ['x'], outputs: ['t'] }], outputs: [{ name: 't' }] })
   const model = buildModel({

@@ -25,6 +25,9 @@ export interface LayerCase extends FullModelCase {
 export async function judgeLayer(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, c.underTest])
   if (c.site.loop) throw new SkipCase(`it is in the body of ${c.site.loop}, which runs any number of times`)
+  if (c.referenceTarget?.options.model !== undefined) {
+    throw new SkipCase('the reference runs a model of its own, and these are the layers of another')
+  }
   const shared = await options.layers.bench(c, lab, options)
   const node = takenNode(c, shared)
   const border = layerBorder([node], shared.index)
