@@ -34,7 +34,12 @@ export interface AtomicFile {
   abort(): Promise<void>
 }
 
-export async function openAtomic(path: string): Promise<AtomicFile> {
+interface AtomicOptions {
+  /** Must be whole even after a power cut; false where its reader checks that. */
+  readonly durable: boolean
+}
+
+export async function openAtomic(path: string, { durable }: AtomicOptions = { durable: true }): Promise<AtomicFile> {
   const temporary = join(dirname(path), `.${basename(path).slice(0, 80)}.${randomBytes(6).toString('hex')}.tmp`)
   const handle = await explained(path, () => open(temporary, 'wx+'))
   const abort = async () => {
@@ -43,7 +48,7 @@ export async function openAtomic(path: string): Promise<AtomicFile> {
   }
   const commit = async () => {
     try {
-      await handle.sync()
+      if (durable) await handle.sync()
       await handle.close()
       await rename(temporary, path)
     } catch (error) {
@@ -52,7 +57,7 @@ export async function openAtomic(path: string): Promise<AtomicFile> {
       await rm(temporary, { force: true })
       throw explainWriteError(error, path)
     }
-    await syncFolder(dirname(path))
+    if (durable) await syncFolder(dirname(path))
   }
   return { handle, commit, abort }
 }

@@ -9,7 +9,6 @@ import {
   type TraceValue,
 } from '../domain/tensor.ts'
 import { type AtomicFile, openAtomic, writeAt } from './atomic.ts'
-import { sha256File } from './digest.ts'
 import { LargestMagnitude } from './largest-magnitude.ts'
 import { CHUNK_BYTES, readExactly } from './read-range.ts'
 import { checkValues } from './safetensors.ts'
@@ -20,7 +19,7 @@ const BYTES_PER_TENSOR = 400
 export interface TraceWriter {
   readonly sink: TensorSink
   /** Writes the header and gives the file its name. */
-  finish(values: readonly TraceValue[]): Promise<{ byteLength: number; sha256: string }>
+  finish(values: readonly TraceValue[]): Promise<void>
   /** Leaves nothing behind; harmless after `finish`. */
   abort(): Promise<void>
 }
@@ -91,11 +90,11 @@ class Writer {
   }
 
   private opened(): Promise<AtomicFile> {
-    this.file ??= openAtomic(this.path)
+    this.file ??= openAtomic(this.path, { durable: false })
     return this.file
   }
 
-  async finish(values: readonly TraceValue[]): Promise<{ byteLength: number; sha256: string }> {
+  async finish(values: readonly TraceValue[]): Promise<void> {
     if (this.current) throw wrong(this.current.chunk, 'it ended before its last chunk')
     checkValues(values, this.tensors, this.path)
     const { handle, commit } = await this.opened()
@@ -108,7 +107,6 @@ class Writer {
     await writeAt(handle, padded, 0, this.path)
     this.closed = true
     await commit()
-    return { byteLength: padded.length + this.dataBytes, sha256: await sha256File(this.path) }
   }
 
   /** Towards the end of the file, last part first, so that nothing is overwritten before it was read. */

@@ -52,6 +52,12 @@ function becomeFolder(at: string): void {
   mkdirSync(join(at, 'data.bin'))
 }
 
+function changeByte(at: string): void {
+  const content = readFileSync(join(at, 'data.bin'))
+  content[0] = content[0]! ^ 1
+  writeFileSync(join(at, 'data.bin'), content)
+}
+
 describe('the cache of products', () => {
   test('gives back value and files, also to a later process', async () => {
     const folder = freshFolder()
@@ -83,6 +89,7 @@ describe('the cache of products', () => {
   test.each<[string, (folder: string) => void]>([
     ['a file was cut short', (at) => truncateSync(join(at, 'data.bin'), 3)],
     ['a file grew', (at) => writeFileSync(join(at, 'data.bin'), 'x'.repeat(2000))],
+    ['a byte of a file changed', changeByte],
     ['a file is gone', (at) => rmSync(join(at, 'data.bin'))],
     ['a file became a folder', becomeFolder],
     ['product.json is gone', (at) => rmSync(join(at, 'product.json'))],

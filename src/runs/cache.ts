@@ -71,11 +71,11 @@ export class ProductCache {
     this.#used.add(key)
     const folder = await this.makeFolder()
     try {
-      const bytes = await sealProduct(folder, key, await work(folder))
+      const { bytes, value } = await sealProduct(folder, key, await work(folder))
       const winner = options.replace ? null : await this.find(key)
       if (winner) return winner
       this.#grow(bytes)
-      return await this.#publish(folder, key)
+      return { value, folder: await this.#publish(folder, key) }
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -105,13 +105,11 @@ export class ProductCache {
   }
 
   /** Under a name of its own, so that nobody's product is ever moved or overwritten while it is read. */
-  async #publish(made: string, key: ContentKey): Promise<StoredProduct> {
+  async #publish(made: string, key: ContentKey): Promise<string> {
     const shelf = shelfOf(this.#folder, key)
     const folder = join(shelf, ulid())
     await this.#moveOnto(made, shelf, folder)
-    const product = await readProduct(folder, key)
-    if (typeof product === 'object') return product
-    throw new Error(`${folder} is ${product} as soon as it was made; is something else changing the cache?`)
+    return folder
   }
 
   /** An empty shelf may be removed at any moment. */

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFile } from '../files/sync.ts'
+import { crc32File } from '../files/checksum.ts'
 import type { ContentKey } from './contract.ts'
 import { isMissing } from './disk-errors.ts'
 import { ownedName, ownerOf } from './process-identity.ts'
 import { decodeProduct, encodeProduct } from './product-json.ts'
 
-const SCHEMA = 'assay/product@1'
+const SCHEMA = 'assay/product@2'
 
 /** Lies in every product's folder, is written last, and its time is the product's last use. */
 const PRODUCT_FILE = 'product.json'
@@ -20,17 +20,27 @@ export interface StoredProduct {
 interface FileFacts {
   readonly path: string
   readonly bytes: number
+  readonly crc32: number
 }
 
-/** Seals a filled folder: everything is on the disk when this returns. Gives the bytes it takes. */
-export async function sealProduct(folder: string, key: ContentKey, value: unknown): Promise<number> {
+interface SealedProduct {
+  /** What it takes on the disk. */
+  readonly bytes: number
+  /** As a later reader will find it. */
+  readonly value: unknown
+}
+
+/**
+ * Seals a filled folder. Nothing waits for the disk: after a power cut the checksums tell what
+ * did not get there.
+ */
+export async function sealProduct(folder: string, key: ContentKey, made: unknown): Promise<SealedProduct> {
   const files = await filesOf(folder, '')
-  const text = JSON.stringify({ schema: SCHEMA, key, files, value: encodeProduct(value) })
+  const value = encodeProduct(made)
+  const text = JSON.stringify({ schema: SCHEMA, key, files, value })
   await writeFile(join(folder, PRODUCT_FILE), text)
-  for (const file of files) await syncFile(join(folder, file.path))
-  await syncFile(join(folder, PRODUCT_FILE))
-  await syncFile(folder)
-  return files.reduce((sum, file) => sum + file.bytes, Buffer.byteLength(text))
+  const bytes = files.reduce((sum, file) => sum + file.bytes, Buffer.byteLength(text))
+  return { bytes, value: decodeProduct(value) }
 }
 
 async function filesOf(folder: string, under: string): Promise<FileFacts[]> {
@@ -39,10 +49,15 @@ async function filesOf(folder: string, under: string): Promise<FileFacts[]> {
     const path = under === '' ? entry.name : `${under}/${entry.name}`
     if (path === PRODUCT_FILE) throw new Error(`a step wrote ${PRODUCT_FILE} itself; this is a bug in its suite`)
     if (entry.isDirectory()) found.push(...(await filesOf(folder, path)))
-    else if (entry.isFile()) found.push({ path, bytes: (await lstat(join(folder, path))).size })
+    else if (entry.isFile()) found.push(await factsOf(folder, path))
     else throw new Error(`a step's product holds ${path}, which is no regular file; this is a bug in its suite`)
   }
   return found
+}
+
+async function factsOf(folder: string, path: string): Promise<FileFacts> {
+  const file = join(folder, path)
+  return { path, bytes: (await lstat(file)).size, crc32: await crc32File(file) }
 }
 
 /** Reads a product and marks it as used now. One that is being evicted counts as missing. */
@@ -119,9 +134,10 @@ function isRecord(value: unknown): value is ProductRecord {
 }
 
 async function filesAreWhole(folder: string, files: readonly FileFacts[]): Promise<boolean> {
-  for (const { path, bytes } of files) {
-    const facts = await lstat(join(folder, path))
-    if (!facts.isFile() || facts.size !== bytes) return false
+  for (const { path, bytes, crc32 } of files) {
+    const file = join(folder, path)
+    const facts = await lstat(file)
+    if (!facts.isFile() || facts.size !== bytes || (await crc32File(file)) !== crc32) return false
   }
   return true
 }

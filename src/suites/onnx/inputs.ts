@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import { formatShape, type Trace } from '../../domain/tensor.ts'
-import { digestOf } from '../../files/digest.ts'
+import { digestOf, sha256File } from '../../files/digest.ts'
 import { globToRegExp } from '../../files/glob.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { createTraceWriter } from '../../files/trace-writer.ts'
@@ -97,7 +97,8 @@ async function writeInputs(path: string, made: MadeInputs): Promise<string> {
   const writer = createTraceWriter(path, made.tensors.size)
   try {
     for (const [name, tensor] of made.tensors) await writer.sink({ name, ...tensor, offset: 0, last: true })
-    return (await writer.finish(made.values)).sha256
+    await writer.finish(made.values)
+    return await sha256File(path)
   } finally {
     await writer.abort()
   }
