@@ -40,6 +40,10 @@ export interface AssayConfig {
   readonly target?: string | readonly string[]
   /** `full`, `layers` or `full,layers`. */
   readonly scope?: string
+  /** Ops judged as one layer, such as `Conv+Clip`. */
+  readonly layerGroup?: readonly string[]
+  /** `reference` or `random`. */
+  readonly layerInputs?: string
   readonly seed?: number
   readonly jobs?: number
   /** Seconds, or text with a unit such as "5min". */

@@ -4,6 +4,7 @@ import { realModels } from '../examples/real-models/real-models.ts'
 import type { Tensor, TensorSource } from '../src/domain/tensor.ts'
 import { memoryTrace } from '../src/files/memory-trace.ts'
 import { buildModel, type NodeParts } from '../src/onnx/builder.ts'
+import { layerSites } from '../src/onnx/layer-sites.ts'
 import { modelFromBytes, type OnnxModel, readModel } from '../src/onnx/model.ts'
 import { ProductCache } from '../src/runs/cache.ts'
 import { CaseClock } from '../src/runs/case-clock.ts'
@@ -26,9 +27,11 @@ async function record(model: OnnxModel, inputs: ReadonlyMap<string, Tensor>) {
   const info = await pool.probe(reference)
   if (!info.available) throw new Error(info.reason)
   const loaded = { model, path: model.path ?? '', digest: 'digest' }
-  const request = { reference, info, model: loaded, inputs: memoryTrace(inputs), inputsDigest: 'inputs' }
+  const sites = layerSites(model.graph)
+  const request = { reference, info, model: loaded, inputs: memoryTrace(inputs), inputsDigest: 'inputs', sites }
   const activations = await recordActivations(request, pool, lab)
-  return { ...activations, steps: lab.steps.map(({ title }) => title.replace(/^.*: /, '')) }
+  const values = new Map([...activations.layers.values()].flatMap((layer) => [...layer.values]))
+  return { ...activations, values, steps: lab.steps.map(({ title }) => title.replace(/^.*: /, '')) }
 }
 
 async function numbersIn(source: TensorSource | undefined): Promise<number[]> {

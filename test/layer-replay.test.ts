@@ -3,10 +3,11 @@ import { realModels } from '../examples/real-models/real-models.ts'
 import type { Tensor, TensorSpec } from '../src/domain/tensor.ts'
 import { memoryTrace } from '../src/files/memory-trace.ts'
 import { type Branch, type FlatModel, flatten, type NodeKey } from '../src/onnx/flatten.ts'
-import { indexFlat, layerBorder, layerModel } from '../src/onnx/layer-model.ts'
+import { indexFlat, layerOf } from '../src/onnx/layer-border.ts'
+import { layerModel } from '../src/onnx/layer-model.ts'
 import { layerSites } from '../src/onnx/layer-sites.ts'
-import { type OnnxModel, readModel } from '../src/onnx/model.ts'
-import { tapModel } from '../src/onnx/taps.ts'
+import { type OnnxModel, readModel, writeModel } from '../src/onnx/model.ts'
+import { dtypesOf, tapModel } from '../src/onnx/taps.ts'
 import { readTarget } from '../src/runtimes/registry.ts'
 import { encodeBigInts, encodeNumbers } from '../src/tensors/encode.ts'
 import { captureTensors, testPool } from './conformance/capture.ts'
@@ -79,23 +80,24 @@ describe.each(MODELS)('%s', (id, inputs) => {
     for (const [name, tensor] of whole.tensors) expect(values.get(name), name).toEqual(tensor)
 
     const index = indexFlat(flat)
+    const source = { original: model, flat, dtypes: dtypesOf(flat) }
     const different: string[] = []
     await Promise.all(
       [0, 1].map(async (half) => {
         for (const [, node] of layers.filter((_, i) => i % 2 === half)) {
-          const border = layerBorder([node], index)
-          const given = new Map<string, Tensor>(border.inputs.map((name) => [name, values.get(name)!]))
+          const layer = layerOf([node], index)
+          const given = new Map<string, Tensor>(layer.inputs.map((name) => [name, values.get(name)!]))
           const specs = new Map<string, TensorSpec>(Array.from(given, ([name, tensor]) => [name, { name, ...tensor }]))
-          const bytes = await layerModel(model, flat, [node], border, specs)
+          const bytes = writeModel(await layerModel(source, layer, specs))
           const ref = { format: 'onnx', bytes, folder: model.folder } as const
           const { tensors } = await captureTensors(pool, target, ref, memoryTrace(given))
-          const isSame = border.outputs.every((name) => equal(tensors.get(name), values.get(name)))
+          const isSame = layer.outputs.every((name) => equal(tensors.get(name), values.get(name)))
           if (!isSame) different.push(`${node.opType} ${node.name}`)
         }
       }),
     )
     expect(different).toEqual([])
-    const keys = new Set(layerSites(model.graph).map(({ key }) => key))
+    const keys = new Set(layerSites(model.graph).flatMap(({ keys }) => keys))
     expect(layers.filter(([key]) => !keys.has(key) && !key.includes('output'))).toEqual([])
     expect(layers.length).toBeGreaterThan(90)
   })

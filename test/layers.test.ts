@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildModel, type NodeParts } from '../src/onnx/builder.ts'
 import { assay, assayJson, project, root } from './assay.ts'
 import { describeWithBrowser } from './browser.ts'
@@ -80,6 +80,66 @@ test('a fault is found in its layer and nowhere else, and leaves the layer as fi
   expect(layer.artifacts.map(({ name }) => name)).toEqual(files)
   expect(layer.reproduce).toContain('--scope full,layers')
   expect(layer.metrics.find(({ name }) => name === 'max_abs')?.value).toBeCloseTo(0.5, 5)
+})
+
+test('ops that belong together are one layer', async () => {
+  const group = ['--layer-group', 'MatMul+Add', '--scope', 'layers', '--dim', 'n=4']
+  const listed = await assay(['list', 'chain.onnx', ...group, '-k', 'MatMul or Add'], folder)
+  expect(listed.stdout).toBe('chain/layer_MatMul+Add_product@ort-web:wasm\n')
+  const targets = ['--target', 'faulty=ort:cpu,model=faulty.onnx', '--reference', 'ort:cpu']
+  const { results } = await assayJson(['test', 'chain.onnx', ...group, ...targets], folder)
+  expect(results.map(({ scope, verdict }) => `${scope} ${verdict}`)).toEqual([
+    'layer_MatMul+Add_product fail',
+    ...LAYERS.slice(2).map((scope) => `${scope} pass`),
+  ])
+  expect(results[0]!.reproduce).toContain('--layer-group MatMul+Add')
+  expect(results[0]!.outputs.map(({ name }) => name)).toEqual(['sum'])
+  const wrong = await assay(['test', 'chain.onnx', '--layer-group', 'MatMul'], folder)
+  expect([wrong.code, wrong.stderr]).toEqual([
+    4,
+    'assay: --layer-group takes two or more ops such as Conv+Clip, found "MatMul"\n',
+  ])
+})
+
+/** Four times the same Relu, then one on another shape. */
+function relus(): Uint8Array {
+  const shape = tensor('int64', [1], [6n])
+  const names = ['a', 'b', 'c', 'd']
+  return buildModel({
+    inputs: [{ name: 'x', dtype: 'float32', shape: [2, 3] }],
+    outputs: [{ name: 'y', dtype: 'float32' }],
+    initializers: { shape },
+    nodes: [
+      ...names.map((name, i) => ({ op: 'Relu', name, inputs: [i === 0 ? 'x' : `v${i - 1}`], outputs: [`v${i}`] })),
+      { op: 'Reshape', name: 'flat', inputs: ['v3', 'shape'], outputs: ['r'] },
+      { op: 'Relu', name: 'e', inputs: ['r'], outputs: ['y'] },
+    ],
+  })
+}
+
+describe('layers that compute the same', () => {
+  const place = project({ 'same.onnx': relus() })
+  const args = ['test', 'same.onnx', '--scope', 'layers', '--jobs', '1', '-k', 'Relu', '--target', 'ort-web:wasm']
+
+  test('share one session, each on its own inputs', async () => {
+    const { results } = await assayJson(args, place)
+    expect(results.map(({ verdict }) => verdict)).toEqual(Array(5).fill('pass'))
+    expect(results.map(({ sameAs }) => sameAs)).toEqual(Array(5).fill(undefined))
+    const compiled = results.map(({ steps }) => steps.some(({ title }) => title === 'compile on ort-web:wasm'))
+    expect(compiled).toEqual([true, false, false, false, true])
+  })
+
+  test('are judged once on random inputs', async () => {
+    const { code, results } = await assayJson([...args, '--layer-inputs', 'random'], place)
+    expect([code, ...results.map(({ verdict }) => verdict)]).toEqual([0, ...Array(5).fill('pass')])
+    const first = 'same/layer_Relu_a@ort-web:wasm'
+    expect(results.map(({ sameAs }) => sameAs)).toEqual([undefined, first, first, first, undefined])
+    expect(results[1]!.measurements['input.x']).toBe('float32 (2, 3), random')
+    expect(results[1]!.reproduce).toContain('--layer-inputs random')
+    expect(results[1]!.reproduce).toContain('layer_Relu_b@')
+    const wrong = await assay([...args, '--layer-inputs', 'randm'], place)
+    expect([wrong.code, wrong.stderr]).toEqual([4, 'assay: unknown --layer-inputs "randm"; did you mean "random"?\n'])
+  })
 })
 
 test('layers are not judged against a reference that runs another model', async () => {

@@ -21,6 +21,19 @@ const SELECTION: readonly OptionSpec[] = [
     help: 'full: whole models; layers: every layer alone, on what the reference computed before it; full,layers: both',
   },
   {
+    key: 'layerGroup',
+    flags: '--layer-group <Op+Op>',
+    type: 'list',
+    help: 'ops judged as one layer where each feeds only the next, such as Conv+Clip; repeatable',
+  },
+  {
+    key: 'layerInputs',
+    flags: '--layer-inputs <how>',
+    type: 'string',
+    default: 'reference',
+    help: 'reference: what it computed before each layer; random: made up, equal layers judged once',
+  },
+  {
     key: 'keyword',
     flags: '-k <expression>',
     type: 'string',

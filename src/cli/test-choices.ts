@@ -1,15 +1,19 @@
 import { overrideTolerance, toleranceFor } from '../compare/tolerances.ts'
 import type { AssayConfig } from '../config.ts'
+import { UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/target.ts'
 import { inputPolicyOf, parseInputOption } from '../models/input-policy.ts'
+import type { GroupPattern } from '../onnx/layer-groups.ts'
 import type { InputRules } from '../suites/onnx/inputs.ts'
 import type { ToleranceRule } from '../suites/onnx/rules.ts'
 import { parseDims, type ShapeChoices } from '../suites/onnx/shapes.ts'
-import { ONNX_SCOPES, type OnnxScope } from '../suites/onnx/suite.ts'
+import { LAYER_INPUTS, type LayerInputs, ONNX_SCOPES, type OnnxScope } from '../suites/onnx/suite.ts'
 import type { TestValues } from './test-values.ts'
 
 export interface OnnxChoices {
   readonly scopes: readonly OnnxScope[]
+  readonly layerGroups: readonly GroupPattern[]
+  readonly layerInputs: LayerInputs
   readonly seed: number
   readonly shapes: ShapeChoices
   readonly inputs: readonly InputRules[]
@@ -22,6 +26,8 @@ const ANY = '**'
 export function onnxChoices(values: TestValues, config: AssayConfig): OnnxChoices {
   return {
     scopes: values.scope.split(',').map(readScope),
+    layerGroups: values.layerGroup.map(readGroup),
+    layerInputs: readLayerInputs(values.layerInputs),
     seed: values.seed,
     shapes: [...configShapes(config), { match: ANY, dims: parseDims(values.dim) }],
     inputs: [...configInputs(config), { match: ANY, policies: commandLineInputs(values.input) }],
@@ -33,6 +39,18 @@ function readScope(word: string): OnnxScope {
   const known = ONNX_SCOPES.find((scope) => scope === word.trim())
   if (known) return known
   throw unknown('scope', `--scope "${word}"`, word, ONNX_SCOPES)
+}
+
+function readGroup(text: string): GroupPattern {
+  const ops = text.split('+').map((op) => op.trim())
+  if (ops.length > 1 && ops.every((op) => /^\w+$/.test(op))) return ops
+  throw new UsageError('layer-group', `--layer-group takes two or more ops such as Conv+Clip, found "${text}"`)
+}
+
+function readLayerInputs(word: string): LayerInputs {
+  const known = LAYER_INPUTS.find((how) => how === word)
+  if (known) return known
+  throw unknown('layer-inputs', `--layer-inputs "${word}"`, word, LAYER_INPUTS)
 }
 
 /** Before the first case runs, not when it is compared. */

@@ -7,6 +7,8 @@ export interface TestValues {
   readonly reference: string | undefined
   readonly target: readonly string[] | undefined
   readonly scope: string
+  readonly layerGroup: readonly string[]
+  readonly layerInputs: string
   readonly keyword: string | undefined
   readonly pattern: string | undefined
   readonly shard: string | undefined
@@ -45,7 +47,7 @@ export function testValues(raw: Readonly<Record<string, OptionValue>>): TestValu
   checkWhole('--seed', seed, 0)
   checkWhole('--max-failures', raw.maxFailures, 1)
   const maxFailures = failFast ? 1 : raw.maxFailures
-  const defaults = { dim: [], input: [], list: false, json: false, reporter: defaultReporters() }
+  const defaults = { layerGroup: [], dim: [], input: [], list: false, json: false, reporter: defaultReporters() }
   const checked: Record<string, unknown> = { ...defaults, ...defined(values), isolate, jobs, seed, maxFailures }
   return checked as { [K in keyof TestValues]: TestValues[K] }
 }

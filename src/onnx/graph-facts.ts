@@ -2,7 +2,7 @@ import type { ComputeDType } from '../compare/contract.ts'
 import { PRECISIONS } from '../compare/tolerances.ts'
 import { type DType, dtypeKind } from '../domain/dtype.ts'
 import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
-import type { OnnxModel } from './model.ts'
+import type { ModelFacts } from './model.ts'
 import { quantisedDType, type TypedNode, typedNodes } from './value-types.ts'
 import { domainOf, graphsOf, intAttribute } from './walk.ts'
 
@@ -25,7 +25,7 @@ const MICROSOFT_QUANTISED =
   /^(QLinear.*|QGemm|QAttention|QOrdered.*|QEmbedLayerNormalization|DynamicQuantize(MatMul|LSTM)|MatMulIntegerToFloat)$/
 
 /** The coarsest precision that a graph computes in, for the whole model or for what leads to one output. */
-export function computeDType(model: OnnxModel, output?: string): ComputeDType {
+export function computeDType(model: ModelFacts, output?: string): ComputeDType {
   const consumed = consumedNames(model)
   const only = output === undefined ? undefined : ancestorsOf(model.graph, output)
   let coarsest = -1
@@ -36,7 +36,7 @@ export function computeDType(model: OnnxModel, output?: string): ComputeDType {
 }
 
 /** Whether activations are quantised with scales that depend on the activations themselves. */
-export function quantisesDynamically(model: OnnxModel): boolean {
+export function quantisesDynamically(model: ModelFacts): boolean {
   return [...typedNodes(model.proto)].some(isDynamicQuantiser)
 }
 
@@ -82,12 +82,12 @@ function rankOf(dtype: DType | undefined): number {
 }
 
 /** Values that are only moved or cast come out exact (or rounded to their own dtype), so nothing coarser is granted. */
-function movedDType({ inputs, outputs }: OnnxModel): ComputeDType {
+function movedDType({ inputs, outputs }: ModelFacts): ComputeDType {
   const floats = [...inputs, ...outputs].filter(({ dtype }) => rankOf(dtype ?? undefined) >= 0)
   return floats.length > 0 && floats.every(({ dtype }) => dtype === 'float64') ? 'float64' : 'float32'
 }
 
-function consumedNames(model: OnnxModel): Set<string> {
+function consumedNames(model: ModelFacts): Set<string> {
   return new Set([...typedNodes(model.proto)].flatMap(({ node }) => node.input))
 }
 

@@ -1,88 +1,56 @@
-import { create } from '@bufbuild/protobuf'
-import { DTYPES } from '../domain/dtype.ts'
+import { clone, create } from '@bufbuild/protobuf'
+import { DTYPES, type DType } from '../domain/dtype.ts'
 import { SkipCase } from '../domain/errors.ts'
 import type { TensorSpec } from '../domain/tensor.ts'
+import { carrierOf, castIn, castOut } from './carriers.ts'
 import { isExternal } from './external-data.ts'
 import type { FlatModel } from './flatten.ts'
 import {
   GraphProtoSchema,
-  type NodeProto,
+  type ModelProto,
+  NodeProtoSchema,
   type TensorProto,
   TensorShapeProtoSchema,
   TypeProtoSchema,
   type ValueInfoProto,
   ValueInfoProtoSchema,
 } from './generated/onnx-ml_pb.ts'
-import { type OnnxModel, writeModel } from './model.ts'
-import { namesNeededBy } from './names.ts'
+import type { Layer } from './layer-border.ts'
+import type { OnnxModel } from './model.ts'
+import { renameIn } from './names.ts'
 import { readTensor } from './read-tensor.ts'
 import { tensorToProto } from './tensor-proto.ts'
 
-/** Who makes and who uses a value of a flat graph. */
-export interface FlatIndex {
-  readonly weights: ReadonlyMap<string, TensorProto>
-  readonly constants: ReadonlyMap<string, NodeProto>
-  /** Values that something other than their own maker needs: nodes, or the model's outputs. */
-  readonly users: ReadonlyMap<string, ReadonlySet<NodeProto>>
-  readonly outputs: ReadonlySet<string>
+/** A flat model that layers are cut out of. */
+export interface LayerSource {
+  readonly original: OnnxModel
+  readonly flat: FlatModel
+  readonly dtypes: ReadonlyMap<string, DType>
 }
 
-export function indexFlat({ graph, nodes }: FlatModel): FlatIndex {
-  const users = new Map<string, Set<NodeProto>>()
-  const constants = new Map<string, NodeProto>()
-  for (const node of nodes.values()) {
-    if (node.opType === 'Constant') constants.set(node.output[0]!, node)
-    for (const name of namesNeededBy(node)) users.set(name, (users.get(name) ?? new Set()).add(node))
-  }
-  return {
-    weights: new Map(graph.initializer.map((tensor) => [tensor.name, tensor])),
-    constants,
-    users,
-    outputs: new Set(graph.output.map(({ name }) => name)),
-  }
-}
-
-/** What a layer of one or several nodes takes and gives. */
-export interface LayerBorder {
-  /** Values that other nodes or the user make. */
-  readonly inputs: readonly string[]
-  readonly weights: readonly TensorProto[]
-  readonly constants: readonly NodeProto[]
-  readonly outputs: readonly string[]
-}
-
-export function layerBorder(layer: readonly NodeProto[], index: FlatIndex): LayerBorder {
-  const made = new Set(layer.flatMap(({ output }) => output.filter(Boolean)))
-  const needed = [...new Set(layer.flatMap((node) => [...namesNeededBy(node)]))].filter((name) => !made.has(name))
-  const isUsedOutside = (name: string) =>
-    index.outputs.has(name) || [...(index.users.get(name) ?? [])].some((user) => !layer.includes(user))
-  const used = [...made].filter(isUsedOutside)
-  return {
-    inputs: needed.filter((name) => !index.weights.has(name) && !index.constants.has(name)),
-    weights: needed.flatMap((name) => index.weights.get(name) ?? []),
-    constants: needed.flatMap((name) => index.constants.get(name) ?? []),
-    outputs: used.length > 0 ? used : [...made],
-  }
-}
-
-/** A layer as a model of its own: its weights inside, its inputs as they came. */
+/** A layer as a model of its own: its weights inside, its inputs as they came, all under their own names. */
 export async function layerModel(
-  original: OnnxModel,
-  flat: FlatModel,
-  layer: readonly NodeProto[],
-  border: LayerBorder,
+  { original, flat, dtypes }: LayerSource,
+  layer: Layer,
   given: ReadonlyMap<string, TensorSpec>,
-): Promise<Uint8Array> {
+): Promise<ModelProto> {
   const initializer: TensorProto[] = []
-  for (const weight of border.weights) initializer.push(await inside(original, weight))
+  for (const weight of layer.weights) initializer.push(await inside(original, weight))
+  const taken = layer.inputs.map((name) => [name, carrierOf(name, dtypes.get(name))] as const)
+  const made = layer.outputs.map((name) => [name, carrierOf(name, dtypes.get(name))] as const)
   const graph = create(GraphProtoSchema, {
     name: 'layer',
-    node: [...border.constants, ...layer],
-    input: border.inputs.map((name) => inputInfo(name, given.get(name))),
-    output: border.outputs.map((name) => create(ValueInfoProtoSchema, { name })),
+    node: [
+      ...taken.flatMap(([name, carrier]) => castIn(name, carrier)),
+      ...layer.constants,
+      ...layer.nodes,
+      ...made.flatMap(([name, carrier]) => castOut(name, carrier)),
+    ],
+    input: taken.map(([name, carrier]) => inputInfo(carrier.name, given.get(name))),
+    output: made.map(([, carrier]) => create(ValueInfoProtoSchema, { name: carrier.name })),
     initializer,
   })
-  return writeModel({ ...flat.proto, graph })
+  return { ...flat.proto, graph }
 }
 
 /** A single layer carries its own weights, wherever they were. */
@@ -98,4 +66,42 @@ function inputInfo(name: string, spec: TensorSpec | undefined): ValueInfoProto {
     value: { case: 'tensorType', value: { elemType: DTYPES[spec.dtype].onnx, shape } },
   })
   return create(ValueInfoProtoSchema, { name, type })
+}
+
+/** The same layer without its names: layers that compute the same have the same bytes. Inputs and outputs keep their order. */
+export function namelessModel({ graph, ...proto }: ModelProto): ModelProto {
+  const { node, input, initializer, output } = graph!
+  const names = new Map<string, string>()
+  const rename = (kind: string, given: readonly string[]) =>
+    given.filter((name) => name && !names.has(name)).forEach((name, i) => void names.set(name, `${kind}${i}`))
+  rename(
+    'input',
+    input.map(({ name }) => name),
+  )
+  rename(
+    'weight',
+    initializer.map(({ name }) => name),
+  )
+  rename(
+    'output',
+    output.map(({ name }) => name),
+  )
+  rename(
+    'value',
+    node.flatMap((each) => each.output),
+  )
+  const nodes = node.map((each) => {
+    const copy = clone(NodeProtoSchema, each)
+    renameIn(copy, names)
+    return Object.assign(copy, { name: '', docString: '' })
+  })
+  const renamed = <T extends { readonly name: string }>(item: T): T => ({ ...item, name: names.get(item.name)! })
+  const nameless = create(GraphProtoSchema, {
+    name: 'layer',
+    node: nodes,
+    input: input.map(renamed),
+    output: output.map(renamed),
+    initializer: initializer.map(renamed),
+  })
+  return { ...proto, graph: nameless }
 }

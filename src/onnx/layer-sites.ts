@@ -1,12 +1,16 @@
 import type { Branch, NodeKey } from './flatten.ts'
 import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
+import { type GroupPattern, groupsIn } from './layer-groups.ts'
 import { domainOf, graphsOf } from './walk.ts'
 
-/** A node that is judged on its own. */
+/** A node that is judged on its own, or a group of them. */
 export interface LayerSite {
   /** `layer_<Op>_<name>`, stable when other nodes come and go. */
   readonly scope: string
-  readonly key: NodeKey
+  /** `Conv`, or `Conv+Clip` for a group. */
+  readonly op: string
+  readonly keys: readonly NodeKey[]
+  /** The first of its nodes. */
   readonly node: NodeProto
   /** The branches of Ifs that lead to it, outermost first. */
   readonly branches: readonly { readonly key: NodeKey; readonly branch: Branch }[]
@@ -15,26 +19,33 @@ export interface LayerSite {
 }
 
 interface Place {
+  readonly patterns: readonly GroupPattern[]
   readonly path: string
   readonly branches: LayerSite['branches']
   readonly loop: string | null
 }
 
 /** Every node of a model that computes something, in graph order; constants are weights of their users. */
-export function layerSites(graph: GraphProto): LayerSite[] {
-  const found = [...sitesIn(graph, { path: '', branches: [], loop: null })]
+export function layerSites(graph: GraphProto, patterns: readonly GroupPattern[] = []): LayerSite[] {
+  const found = [...sitesIn(graph, { patterns, path: '', branches: [], loop: null })]
   const names = uniqueNames(found)
-  return found.map((site, i) => ({ ...site, scope: `layer_${site.node.opType}_${names[i]}` }))
+  return found.map((site, i) => ({ ...site, scope: `layer_${site.op}_${names[i]}` }))
 }
 
 type Unnamed = Omit<LayerSite, 'scope'>
 
 function* sitesIn(graph: GraphProto, place: Place): Generator<Unnamed> {
-  for (const [position, node] of graph.node.entries()) {
-    const key = `${place.path}${position}`
-    if (node.opType === 'Constant') continue
+  const groups = place.loop === null ? groupsIn(graph, place.patterns) : []
+  const keyOf = new Map(graph.node.map((node, position) => [node, `${place.path}${position}`]))
+  for (const [node, key] of keyOf) {
+    const group = groups.find((members) => members.includes(node)) ?? [node]
+    if (node.opType === 'Constant' || group[0] !== node) continue
     if (isOnnx(node, 'If')) yield* branchesOf(node, key, place)
-    else yield { key, node, branches: place.branches, loop: place.loop }
+    else {
+      const op = group.map(({ opType }) => opType).join('+')
+      const keys = group.map((member) => keyOf.get(member)!)
+      yield { op, keys, node, branches: place.branches, loop: place.loop }
+    }
     if (!isOnnx(node, 'Loop') && !isOnnx(node, 'Scan')) continue
     const loop = place.loop ?? `${node.opType} "${node.name || node.output[0]}"`
     for (const body of node.attribute.flatMap(graphsOf)) yield* sitesIn(body, { ...place, path: `${key}/body/`, loop })
@@ -63,10 +74,10 @@ function uniqueNames(sites: readonly Unnamed[]): string[] {
   const within = (names: readonly string[]) => names.map((name, i) => name && `${branchPath(sites[i]!)}.${name}`)
   const wishes = [own, made, within(own), within(made)].map((names) => ({ names, isUnique: uniqueAmong(names) }))
   const used = new Set<string>()
-  return sites.map(({ key }, i) => {
+  return sites.map(({ keys }, i) => {
     const wish = wishes.find(({ names, isUnique }) => isUnique(names[i]!) && !used.has(names[i]!))
     // Names that even a branch repeats are against the rules; such a model has no better name for its nodes.
-    const name = wish ? wish.names[i]! : key
+    const name = wish ? wish.names[i]! : keys[0]!
     used.add(name)
     return name
   })

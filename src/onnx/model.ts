@@ -13,13 +13,8 @@ import { checkWire } from './wire.ts'
 
 const MAX_MODEL_BYTES = 2 ** 31 - 1
 
-/** A model that was read and checked, external data included; only such a one may reach a runtime. */
-export interface OnnxModel {
-  /** null for an edited model that exists in memory only. */
-  readonly path: string | null
-  /** Where its external data lies. */
-  readonly folder: string
-  readonly bytes: Uint8Array
+/** What can be told about a model from its structure. */
+export interface ModelFacts {
   readonly proto: ModelProto
   readonly graph: GraphProto
   /** Without those that have an initializer. */
@@ -28,6 +23,15 @@ export interface OnnxModel {
   /** Version by domain; ONNX's own is ''. */
   readonly opsets: ReadonlyMap<string, number>
   readonly producer: string
+}
+
+/** A model that was read and checked, external data included; only such a one may reach a runtime. */
+export interface OnnxModel extends ModelFacts {
+  /** null for an edited model that exists in memory only. */
+  readonly path: string | null
+  /** Where its external data lies. */
+  readonly folder: string
+  readonly bytes: Uint8Array
   readonly externalFiles: readonly ExternalFile[]
 }
 
@@ -39,17 +43,18 @@ export async function readModel(path: string): Promise<OnnxModel> {
 /** The same checks for bytes in memory whose external data lies in `folder`. */
 export async function modelFromBytes(bytes: Uint8Array, folder: string, what = 'the model'): Promise<OnnxModel> {
   const { proto, graph } = parseModel(bytes, what)
+  const externalFiles = await checkExternalData(proto, folder, what)
+  return { path: null, folder, bytes, ...modelFacts(proto, graph), externalFiles }
+}
+
+export function modelFacts(proto: ModelProto, graph: GraphProto): ModelFacts {
   return {
-    path: null,
-    folder,
-    bytes,
     proto,
     graph,
     inputs: inputSpecs(graph),
     outputs: graph.output.map(valueSpec),
     opsets: new Map(proto.opsetImport.map((opset) => [domainOf(opset), Number(opset.version)])),
     producer: [proto.producerName, proto.producerVersion].filter(Boolean).join(' '),
-    externalFiles: await checkExternalData(proto, folder, what),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Selection } from '../compare/contract.ts'
 import { dtypeFromOnnx, dtypeKind } from '../domain/dtype.ts'
 import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
-import type { OnnxModel } from './model.ts'
+import type { ModelFacts } from './model.ts'
 import { attributeOf, domainOf, intAttribute } from './walk.ts'
 
 /** Where an output's integers come from, which decides how they are compared. */
@@ -20,7 +20,7 @@ const REORDERING = new Set(
   ),
 )
 
-export function outputOrigin(model: OnnxModel, outputName: string): OutputOrigin {
+export function outputOrigin(model: ModelFacts, outputName: string): OutputOrigin {
   const origin = originIn(model.graph, outputName)
   if (origin.kind !== 'index') return origin
   return { ...origin, tensor: visibleName(model.graph, origin.tensor) }

@@ -1,31 +1,23 @@
 import { create } from '@bufbuild/protobuf'
-import { DTYPES, type DType } from '../domain/dtype.ts'
+import type { DType } from '../domain/dtype.ts'
+import { type Carrier, carrierOf, castOut } from './carriers.ts'
 import type { FlatModel } from './flatten.ts'
-import {
-  AttributeProto_AttributeType,
-  AttributeProtoSchema,
-  type NodeProto,
-  NodeProtoSchema,
-  ValueInfoProtoSchema,
-} from './generated/onnx-ml_pb.ts'
+import { type NodeProto, NodeProtoSchema, ValueInfoProtoSchema } from './generated/onnx-ml_pb.ts'
 import { type OnnxModel, writeModel } from './model.ts'
 import { referWeights } from './refer-weights.ts'
 import { typedNodes } from './value-types.ts'
 
-/** Values that runtimes compute but cannot give: they are given as float32, which holds each of them exactly. */
-const NOT_GIVEN = new Set<DType>(['bfloat16', 'float8e4m3fn', 'float8e4m3fnuz', 'float8e5m2', 'float8e5m2fnuz'])
-
 export interface TappedModel {
   readonly bytes: Uint8Array
   /** Value → the output that carries it, of its own dtype or as float32. */
-  readonly outputs: ReadonlyMap<string, { readonly name: string; readonly castFrom: DType | null }>
+  readonly outputs: ReadonlyMap<string, Carrier>
 }
 
 /** A copy of a flat model whose outputs are these values instead of its own; weights refer into the original file. */
 export function tapModel(original: OnnxModel, flat: FlatModel, values: readonly string[]): TappedModel {
   const dtypes = dtypesOf(flat)
   const outputs = new Map(values.map((value) => [value, carrierOf(value, dtypes.get(value))]))
-  const casts = [...outputs].flatMap(([value, { name, castFrom }]) => (castFrom ? [castToFloat(value, name)] : []))
+  const casts = [...outputs].flatMap(([value, carrier]) => castOut(value, carrier))
   const names = Array.from(outputs.values(), ({ name }) => name)
   return { bytes: withOutputs(original, flat, names, casts), outputs }
 }
@@ -68,17 +60,4 @@ export function dtypesOf({ proto }: FlatModel): Map<string, DType> {
     })
   }
   return dtypes
-}
-
-function carrierOf(value: string, dtype: DType | undefined): { name: string; castFrom: DType | null } {
-  return dtype && NOT_GIVEN.has(dtype) ? { name: `${value}#float32`, castFrom: dtype } : { name: value, castFrom: null }
-}
-
-function castToFloat(value: string, name: string): NodeProto {
-  const to = create(AttributeProtoSchema, {
-    name: 'to',
-    type: AttributeProto_AttributeType.INT,
-    i: BigInt(DTYPES.float32.onnx),
-  })
-  return create(NodeProtoSchema, { opType: 'Cast', input: [value], output: [name], attribute: [to] })
 }

@@ -30,7 +30,11 @@ export interface Product<T> {
 /** Where a case's work is done: the first asker of a key does it, others await it. */
 export interface Lab {
   /** `make` fills the folder and gives plain data (no Map, no class); it must not ask for steps itself. */
-  step<T>(spec: StepSpec, make: (folder: string) => Promise<T>, opening?: (value: T) => Opening): Promise<Product<T>>
+  step<T>(
+    spec: StepSpec,
+    make: (folder: string) => Promise<T>,
+    opening?: (value: T) => Opening | undefined,
+  ): Promise<Product<T>>
   /** Keeps a file with the run, by its content. */
   keep(name: string, path: string): Promise<void>
   /** Aborted when the case runs out of time or the run is to end now. */

@@ -104,7 +104,7 @@ export class CaseLab implements Lab {
   async step<T>(
     spec: StepSpec,
     make: (folder: string) => Promise<T>,
-    opening?: (value: T) => Opening,
+    opening?: (value: T) => Opening | undefined,
   ): Promise<Product<T>> {
     this.signal.throwIfAborted()
     const step = { ...spec }

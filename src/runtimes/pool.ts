@@ -7,6 +7,7 @@ import type { LaunchContext, Limits, ModelRef, Probe } from './contract.ts'
 import { Crew, type Worker } from './crew.ts'
 import { RefusedRequest, WorkerFailure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
+import { KeptSessions } from './kept-sessions.ts'
 import { refuseInputs, refuseOutputs } from './refuse.ts'
 import { schemaOf } from './registry.ts'
 
@@ -25,6 +26,8 @@ interface CaptureRequest {
   /** In a worker where nothing ran before. */
   readonly alone?: boolean
   readonly model: ModelRef
+  /** Stands for the model's content: its session stays open for equal models that come later. */
+  readonly shareAs?: string
   readonly inputs: Trace
   /** Outputs as far as they are known before the model is opened: what the worker cannot give is skipped. */
   readonly expects?: readonly ValueSpec[]
@@ -38,7 +41,8 @@ interface Captured {
   readonly values: readonly TraceValue[]
   readonly outputs: readonly ValueSpec[]
   readonly detail: Readonly<Record<string, string>>
-  readonly durationsMs: { readonly compile: number; readonly run: number }
+  /** compile is null where a session of an equal model was still open. */
+  readonly durationsMs: { readonly compile: number | null; readonly run: number }
   readonly warnings: readonly string[]
   /** Nothing had run before in its worker. */
   readonly alone: boolean
@@ -56,11 +60,13 @@ export interface Pool {
 
 export function createPool(options: PoolOptions): Pool {
   const crew = new Crew(options)
+  const kept = new KeptSessions()
   const probes = new Map<string, Promise<Probe>>()
   return {
     probe: (target) => cached(probes, JSON.stringify(target), () => probe(crew, target, options.isolate !== 'case')),
     schemaOf: (target) => schemaOf(target.runtime),
-    capture: (request) => captureWithBlame(crew, request, request.alone === true || options.isolate === 'case'),
+    capture: (request) =>
+      captureWithBlame({ crew, kept }, request, request.alone === true || options.isolate === 'case'),
     close: () => crew.close(),
   }
 }
@@ -90,14 +96,19 @@ function withLastLine(failure: WorkerFailure): string {
   return lastLine ? `${failure.message}; its last words: ${lastLine}` : failure.message
 }
 
+interface Staff {
+  readonly crew: Crew
+  readonly kept: KeptSessions
+}
+
 /** A death may be the fault of earlier work in the same worker, so it counts only when it happens again alone. */
-async function captureWithBlame(crew: Crew, request: CaptureRequest, isolate: boolean): Promise<Captured> {
+async function captureWithBlame(staff: Staff, request: CaptureRequest, isolate: boolean): Promise<Captured> {
   // Every case in flight listens to the same signal.
   if (request.signal) setMaxListeners(0, request.signal)
-  const first = await attempt(crew, request, isolate)
+  const first = await attempt(staff, request, isolate)
   if (!(first instanceof Blamed)) return { ...first, retried: false }
   if (first.failure.kind !== 'died' && first.failure.kind !== 'memory') throw first.toError(request, null)
-  const second = await attempt(crew, request, true)
+  const second = await attempt(staff, request, true)
   if (second instanceof Blamed) throw first.toError(request, second.failure)
   return { ...second, retried: true }
 }
@@ -127,7 +138,7 @@ function whatCameLater(first: WorkerFailure, second: WorkerFailure): string {
 }
 
 async function attempt(
-  crew: Crew,
+  { crew, kept }: Staff,
   request: CaptureRequest,
   alone: boolean,
 ): Promise<Omit<Captured, 'retried'> | Blamed> {
@@ -136,7 +147,7 @@ async function attempt(
   try {
     const worker = await crew.acquire(target, { fresh: alone, ...(signal && { signal }) })
     try {
-      return await worker.abortable(signal, () => captureIn(worker, request, progress))
+      return await worker.abortable(signal, () => captureIn(worker, request, progress, alone ? null : kept))
     } finally {
       await crew.release(target, worker, !alone)
     }
@@ -154,24 +165,45 @@ function asStageError(error: unknown, { target, side }: CaptureRequest, stage: S
   return new StageError(error.stage, `${target.name}: ${error.message}`, { side, detail: error.detail, cause: error })
 }
 
-async function captureIn(worker: Worker, request: CaptureRequest, progress: { stage: Stage }) {
-  const { target, side, model, inputs, expects = [], taps } = request
+async function captureIn(
+  worker: Worker,
+  request: CaptureRequest,
+  progress: { stage: Stage },
+  kept: KeptSessions | null,
+) {
+  const { target, side, inputs, expects = [], taps } = request
   if (!worker.probe.available) throw new StageError('compile', `${target.name}: ${worker.probe.reason}`, { side })
   const { capabilities } = worker.probe
   if (taps && !capabilities.taps) throw new SkipCase(`${target.name} cannot give taps`)
   refuseInputs(target, capabilities, inputs)
   refuseOutputs(target, capabilities, expects)
-  const startedAt = performance.now()
-  const { session, outputs, detail, durationMs } = await worker.open(model, taps ? { target, taps } : { target })
-  const compile = durationMs ?? performance.now() - startedAt
+  const { opened, compileMs } = await openOrTake(worker, request, kept)
+  const { session, outputs, detail } = opened
+  const alone = worker.sessions === 1 && compileMs !== null
   progress.stage = 'run'
+  let healthy = false
   try {
     refuseOutputs(target, capabilities, outputs)
     const ran = await worker.run(session, inputs, await request.makeSink())
     const { values, warnings = [] } = ran
-    const alone = worker.sessions === 1
-    return { values, outputs, detail, warnings, alone, durationsMs: { compile, run: ran.durationMs } }
+    healthy = true
+    return { values, outputs, detail, warnings, alone, durationsMs: { compile: compileMs, run: ran.durationMs } }
   } finally {
-    if (!worker.gone) await worker.close(session)
+    const key = healthy && kept ? sessionKey(request) : null
+    if (!worker.gone) await (key ? kept!.keep(worker, key, opened) : worker.close(session))
   }
+}
+
+async function openOrTake(worker: Worker, request: CaptureRequest, kept: KeptSessions | null) {
+  const { target, model, taps } = request
+  const key = sessionKey(request)
+  const found = key === null ? undefined : kept?.take(worker, key)
+  if (found) return { opened: found, compileMs: null }
+  const startedAt = performance.now()
+  const opened = await worker.open(model, taps ? { target, taps } : { target })
+  return { opened, compileMs: opened.durationMs ?? performance.now() - startedAt }
+}
+
+function sessionKey({ target, shareAs, taps }: CaptureRequest): string | null {
+  return shareAs === undefined || taps ? null : JSON.stringify([shareAs, target.options])
 }

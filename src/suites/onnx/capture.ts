@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Target } from '../../domain/target.ts'
 import type { Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
@@ -16,11 +17,15 @@ export interface CaptureRequest {
   readonly side: Side
   /** In a fresh worker, whatever lies in the cache. */
   readonly alone?: boolean
+  /** Needed by more than one case, so it must not go with the first, even where no later run may use it. */
+  readonly lasting?: boolean
   /** What the step is called in progress lines, such as "reference". */
   readonly title: string
   readonly model: ModelRef
   /** Content of the model, with whatever was edited. */
   readonly modelDigest: string
+  /** Its session stays open for equal models that come later. */
+  readonly shared?: boolean
   readonly expects: readonly ValueSpec[]
   readonly inputs: Trace
   readonly inputsDigest: string
@@ -29,6 +34,8 @@ export interface CaptureRequest {
 export interface Captured {
   readonly trace: Trace
   readonly path: string
+  /** Stands for the content; null where it cannot be trusted to be the same next time. */
+  readonly key: ContentKey | null
   readonly detail: Readonly<Record<string, string>>
   readonly durationMs: number
   readonly warnings: readonly string[]
@@ -39,7 +46,7 @@ export interface Captured {
 
 interface CaptureProduct {
   readonly detail: Readonly<Record<string, string>>
-  readonly durationsMs: { readonly compile: number; readonly run: number }
+  readonly durationsMs: { readonly compile: number | null; readonly run: number }
   readonly warnings: readonly string[]
   readonly alone: boolean
   readonly retried: boolean
@@ -49,9 +56,11 @@ const TRACE_FILE = 'trace.safetensors'
 
 /** Runs a model on a target and keeps its trace, or takes the trace that an equal step left. */
 export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: Pool, lab: Lab): Promise<Captured> {
-  const spec = { title: request.title, stage: 'run', side: request.side, key: captureKey(request, info) } as const
-  const opening = ({ durationsMs }: CaptureProduct): Opening => {
-    return { title: `compile on ${request.target.name}`, stage: 'compile', durationMs: durationsMs.compile }
+  const key = captureKey(request, info)
+  const spec = { title: request.title, stage: 'run', side: request.side, key } as const
+  const opening = ({ durationsMs: { compile } }: CaptureProduct): Opening | undefined => {
+    if (compile === null) return undefined
+    return { title: `compile on ${request.target.name}`, stage: 'compile', durationMs: compile }
   }
   const make = (folder: string) => runInto(join(folder, TRACE_FILE), request, pool, lab)
   const product = await lab.step<CaptureProduct>(spec, make, opening)
@@ -60,6 +69,7 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
   return {
     trace: await openTrace(path),
     path,
+    key,
     detail,
     durationMs: durationsMs.run,
     warnings,
@@ -69,7 +79,8 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
 }
 
 function captureKey(request: CaptureRequest, info: RuntimeInfo): ContentKey | null {
-  if (info.fingerprint === null || request.alone) return null
+  if (request.alone) return null
+  if (info.fingerprint === null) return request.lasting ? digestOf({ once: randomUUID() }) : null
   const { runtime, version, device, options } = request.target
   const { model: _another, ...others } = options
   const target = { runtime, version, device, options: others, fingerprint: info.fingerprint }
@@ -77,7 +88,7 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): ContentKey | nu
 }
 
 async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {
-  const { target, side, alone = false, model, inputs, expects } = request
+  const { target, side, alone = false, model, modelDigest, shared = false, inputs, expects } = request
   let writer: TraceWriter | undefined
   const makeSink = async () => {
     await writer?.abort()
@@ -85,7 +96,8 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
     return writer.sink
   }
   try {
-    const done = await pool.capture({ target, side, alone, model, inputs, expects, makeSink, signal: lab.signal })
+    const work = { target, side, alone, model, inputs, expects, makeSink, signal: lab.signal }
+    const done = await pool.capture({ ...work, ...(shared && { shareAs: modelDigest }) })
     await writer!.finish(inOrder(done.values, expects))
     const { detail, durationsMs, warnings, alone: wasAlone, retried } = done
     return { detail, durationsMs, warnings, alone: wasAlone, retried }

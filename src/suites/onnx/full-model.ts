@@ -16,8 +16,8 @@ import {
   compareSides,
   type Given,
   passesAlone,
-  type SideModel,
   warmUp,
+  wholeModel,
 } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
@@ -58,11 +58,13 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const subject = { id: c.id, model: model.model, tested: tested.model, target: c.underTest }
   const rules = rulesFor({ ...subject, scope: 'model', overrides: options.tolerances })
   const request = { rules, target: c.underTest, generated: inputs.generated }
-  const comparison = await compareSides(bench, reference.trace, target.trace, request)
+  const compare = (given: Given) => compareSides(bench, reference.trace, given.trace, request)
+  const comparison = await compare(target)
   const isOver = comparison.verdict === 'fail'
   const band = isOver ? await bandOf(work, reference, rules) : null
   const excused = band !== null && insideBand(comparison.outputs, band.bands)
-  const unstable = isOver && !excused && (await passesAlone(bench, reference, target, under, request))
+  const alone = () => captureSide(bench, 'target', c.underTest, under, true)
+  const unstable = isOver && !excused && (await passesAlone(target, alone, compare))
   const doubts = { band, excused, unstable, hint: precisionHint(undeclaredPrecision(subject)) }
   const { measurements } = inputs
   const judged = { comparison, reference, target, doubts, measurements, reproduce: options.reproduce(c.id) }
@@ -74,10 +76,6 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
 function benchOf({ lab, options, inputs }: Work): Bench {
   const { pool, areDefaults } = options
   return { lab, pool, areDefaults, inputs: inputs.trace, inputsDigest: inputs.digest }
-}
-
-function wholeModel({ model, path, digest }: LoadedModel): SideModel {
-  return { model, ref: { format: 'onnx', path }, digest }
 }
 
 function precisionHint(own: string | null): string | null {

@@ -114,7 +114,7 @@ function describeInputs({ choices, dims }: MadeInputs): Record<string, string> {
 }
 
 /** Content of all values. */
-export async function traceDigest({ values, tensors }: Trace): Promise<string> {
+async function traceDigest({ values, tensors }: Trace): Promise<string> {
   const parts: unknown[] = [values]
   for (const { name, dtype, shape, chunks } of tensors.values()) {
     const digests: string[] = []

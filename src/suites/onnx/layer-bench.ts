@@ -2,33 +2,37 @@ import { copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { digestOf } from '../../files/digest.ts'
 import { openTrace } from '../../files/safetensors.ts'
-import { type FlatModel, flatten, type NodeKey } from '../../onnx/flatten.ts'
-import { type FlatIndex, indexFlat } from '../../onnx/layer-model.ts'
+import { flatten, type NodeKey } from '../../onnx/flatten.ts'
+import { type FlatIndex, indexFlat } from '../../onnx/layer-border.ts'
+import type { LayerSource } from '../../onnx/layer-model.ts'
 import { layerSites } from '../../onnx/layer-sites.ts'
+import { dtypesOf } from '../../onnx/taps.ts'
 import type { Lab } from '../../runs/contract.ts'
 import { type Activations, recordActivations } from './activations.ts'
 import { type PreparedInputs, prepareInputs } from './inputs.ts'
 import type { LayerCase } from './layer.ts'
 import { type LoadedModel, loadModel } from './load.ts'
 import { remembered } from './remembered.ts'
-import { infoOf } from './sides.ts'
+import { rulesFor } from './rules.ts'
+import { captureSide, compareSides, infoOf, wholeModel } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
 /** A model whose layers can be cut out. */
-export interface Sliceable {
+interface Sliceable extends LayerSource {
   readonly loaded: LoadedModel
-  readonly flat: FlatModel
-  readonly index: FlatIndex
 }
 
 /** Another model, whose layers are found by name. */
 interface TestedModel extends Sliceable {
-  readonly keys: ReadonlyMap<string, NodeKey>
+  readonly index: FlatIndex
+  readonly keys: ReadonlyMap<string, readonly NodeKey[]>
 }
 
 /** What all layers of one model, on one set of inputs, are judged with. */
-export interface LayerBench extends Sliceable, Pick<Activations, 'taken' | 'values'> {
+export interface LayerBench extends Sliceable, Pick<Activations, 'taken' | 'layers'> {
   readonly inputs: PreparedInputs
+  /** How far the model's outputs moved because values inside were looked at; null where they did not. */
+  readonly disturbed: string | null
 }
 
 /** So many models stay open: cases of one model are judged next to each other. */
@@ -46,7 +50,7 @@ export class LayerBenches {
   /** The model that the target runs instead, with the same branches in place; null where its branches are others. */
   tested(path: string, c: LayerCase, bench: LayerBench, lab: Lab, options: OnnxSuiteContext) {
     const place = resolve(options.cwd, path)
-    const open = async () => sliceTested(await loadModel(place, 'target', lab), bench)
+    const open = async () => sliceTested(await loadModel(place, 'target', lab), bench, options)
     return remembered(this.#tested, JSON.stringify([place, benchKey(c)]), open, KEPT)
   }
 }
@@ -60,9 +64,36 @@ async function openBench(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Pro
   const inputs = await lastingInputs(await prepareInputs(c, loaded, lab, options), lab)
   const reference = c.referenceTarget!
   const info = await infoOf(options, 'reference', reference)
-  const request = { reference, info, model: loaded, inputs: inputs.trace, inputsDigest: inputs.digest }
-  const { flat, taken, values } = await recordActivations(request, options.pool, lab)
-  return { loaded, inputs, flat, taken, values, index: indexFlat(flat) }
+  const sites = layerSites(loaded.model.graph, options.layerGroups).filter(({ loop }) => loop === null)
+  const request = { reference, info, model: loaded, inputs: inputs.trace, inputsDigest: inputs.digest, sites }
+  const activations = await recordActivations(request, options.pool, lab)
+  const disturbed = await disturbance(c, loaded, inputs, activations, lab, options)
+  const { flat, dtypes, taken, layers } = activations
+  return { loaded, original: loaded.model, inputs, flat, dtypes, taken, layers, disturbed }
+}
+
+/** Compares the outputs of the model as it is with those that it gave while it was looked at. */
+async function disturbance(
+  { id, referenceTarget }: LayerCase,
+  loaded: LoadedModel,
+  { trace: inputs, digest: inputsDigest }: PreparedInputs,
+  { outputs }: Activations,
+  lab: Lab,
+  options: OnnxSuiteContext,
+): Promise<string | null> {
+  const reference = referenceTarget!
+  const bench = { lab, pool: options.pool, areDefaults: options.areDefaults, inputs, inputsDigest }
+  const { trace } = await captureSide(bench, 'reference', reference, wholeModel(loaded))
+  const values = trace.values.filter(({ name }) => outputs.tensors.has(name))
+  const tensors = new Map(values.map(({ name }) => [name, trace.tensors.get(name)!]))
+  const { model } = loaded
+  const rules = rulesFor({ id, model, tested: model, target: reference, scope: 'model', overrides: [] })
+  const { verdict, reason } = await compareSides(bench, { values, tensors }, outputs, {
+    rules,
+    target: reference,
+    generated: false,
+  })
+  return verdict === 'fail' ? (reason ?? 'the outputs differ') : null
 }
 
 const INPUTS_FILE = 'inputs.safetensors'
@@ -80,9 +111,13 @@ async function lastingInputs(inputs: PreparedInputs, lab: Lab): Promise<Prepared
   return { ...inputs, path: lasting, trace: await openTrace(lasting) }
 }
 
-function sliceTested(loaded: LoadedModel, { taken }: LayerBench): TestedModel | null {
+function sliceTested(
+  loaded: LoadedModel,
+  { taken }: LayerBench,
+  { layerGroups }: OnnxSuiteContext,
+): TestedModel | null {
   const flat = flatten(loaded.model, taken)
   if (flat.undecided.size > 0) return null
-  const keys = new Map(layerSites(loaded.model.graph).map(({ scope, key }) => [scope, key]))
-  return { loaded, flat, index: indexFlat(flat), keys }
+  const keys = new Map(layerSites(loaded.model.graph, layerGroups).map((site) => [site.scope, site.keys]))
+  return { loaded, original: loaded.model, flat, dtypes: dtypesOf(flat), index: indexFlat(flat), keys }
 }

@@ -1,142 +1,203 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import type { TraceComparison } from '../../compare/contract.ts'
 import { SkipCase } from '../../domain/errors.ts'
-import type { TensorSource, Trace } from '../../domain/tensor.ts'
-import { digestOf } from '../../files/digest.ts'
-import { createTraceWriter } from '../../files/trace-writer.ts'
-import type { NodeProto } from '../../onnx/generated/onnx-ml_pb.ts'
-import { type LayerBorder, layerBorder, layerModel } from '../../onnx/layer-model.ts'
+import type { Trace } from '../../domain/tensor.ts'
+import { formatShape } from '../../domain/tensor.ts'
+import { layerOf } from '../../onnx/layer-border.ts'
 import type { LayerSite } from '../../onnx/layer-sites.ts'
-import { modelFromBytes } from '../../onnx/model.ts'
+import { summedTerms } from '../../onnx/summed-terms.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
+import type { RecordedLayer } from './activations.ts'
+import { type CutLayer, cutLayer, recordedOutputs, runLayer } from './cut-layer.ts'
 import type { FullModelCase } from './full-model.ts'
-import { traceDigest } from './inputs.ts'
-import { judgementOf, keepTraces } from './judgement.ts'
-import type { LayerBench, Sliceable } from './layer-bench.ts'
+import { judgementOf } from './judgement.ts'
+import { keepLayer } from './keep-layer.ts'
+import type { LayerBench } from './layer-bench.ts'
+import { isData, withRandomInputs } from './random-inputs.ts'
+import { remembered } from './remembered.ts'
 import { rulesFor } from './rules.ts'
-import { type Bench, bothSides, captureSide, compareSides, passesAlone, type SideModel, warmUp } from './sides.ts'
+import { bothSides, compareSides, type Given, infoOf, passesAlone, warmUp } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
 export interface LayerCase extends FullModelCase {
   readonly site: Omit<LayerSite, 'node'>
 }
 
+/** A layer on its way: what every step needs. */
+interface Work {
+  readonly c: LayerCase
+  readonly lab: Lab
+  readonly options: OnnxSuiteContext
+  readonly bench: LayerBench
+  readonly layer: RecordedLayer
+  readonly cut: CutLayer
+  /** The same layer of the model that the target runs instead, if it does. */
+  readonly tested: CutLayer
+  /** Its inputs are not what the reference computed. */
+  readonly isMadeUp: boolean
+}
+
 /** One layer as a model of its own, on what the reference computed before it. */
 export async function judgeLayer(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, c.underTest])
-  if (c.site.loop) throw new SkipCase(`it is in the body of ${c.site.loop}, which runs any number of times`)
-  if (c.referenceTarget?.options.model !== undefined) {
-    throw new SkipCase('the reference runs a model of its own, and these are the layers of another')
-  }
-  const shared = await options.layers.bench(c, lab, options)
-  const node = takenNode(c, shared)
-  const border = layerBorder([node], shared.index)
-  const inputs = inputsOf(border, shared.values)
-  const layer = await cutOut(shared, [node], border, inputs)
-  const tested = await testedLayer(c, shared, layer, border, lab, options)
-  const bench: Bench = { lab, pool: options.pool, areDefaults: options.areDefaults, ...(await digested(inputs)) }
-  const [reference, target] = await bothSides(
-    captureSide(bench, 'reference', c.referenceTarget!, layer),
-    captureSide(bench, 'target', c.underTest, tested),
-  )
-  const subject = { id: c.id, model: layer.model, tested: tested.model, target: c.underTest, scope: 'layer' } as const
-  const rules = rulesFor({ ...subject, overrides: options.tolerances })
-  const request = { rules, target: c.underTest, generated: false }
-  const comparison = await compareSides(bench, reference.trace, target.trace, request)
-  const unstable = comparison.verdict === 'fail' && (await passesAlone(bench, reference, target, tested, request))
+  refuseUnjudged(c)
+  const work = await prepare(c, lab, options)
+  return work.isMadeUp ? judgeOnce(work) : judgeWork(work)
+}
+
+/** Layers that compute the same on the same numbers are judged once. */
+async function judgeOnce(work: Work): Promise<Judgement> {
+  const { c, options, cut, tested } = work
+  const key = JSON.stringify([cut.nameless.digest, tested.nameless.digest, cut.inputsDigest, c.reference, c.target])
+  const { id, judgement } = await remembered(options.twins, key, async () => {
+    return { id: c.id, judgement: await judgeWork(work) }
+  })
+  return id === c.id ? judgement : { ...judgement, sameAs: id, reproduce: options.reproduce(c.id) }
+}
+
+async function judgeWork(work: Work): Promise<Judgement> {
+  const { c, lab, options } = work
+  const [given, target] = await bothSides(referenceValues(work), runTarget(work))
+  const { reference, comparison } = await compareLayer(work, given, target)
+  const compare = (alone: Given) => compareGiven(work, reference, alone)
+  const unstable = comparison.verdict === 'fail' && (await passesAlone(target, () => runTarget(work, true), compare))
   const doubts = { band: null, excused: false, unstable, hint: null }
-  const measurements = { op: node.opType, ...shapesOf(inputs) }
-  const judged = { comparison, reference, target, doubts, measurements, reproduce: options.reproduce(c.id) }
-  const judgement = judgementOf(judged)
-  if (judgement.verdict !== 'pass') await keepTraces(lab, await keepLayer(lab, layer, inputs), reference, target)
+  const measurements = measurementsOf(work)
+  const judgement = judgementOf({
+    comparison,
+    reference,
+    target,
+    doubts,
+    measurements,
+    reproduce: options.reproduce(c.id),
+  })
+  if (judgement.verdict !== 'pass') await keepLayer(lab, work.cut, reference.trace, target.trace)
   return judgement
 }
 
-/** The node in the flat graph; skipped where the inputs do not lead to it. */
-function takenNode({ site }: LayerCase, { flat, taken }: LayerBench): NodeProto {
+function refuseUnjudged({ site, referenceTarget }: LayerCase): void {
+  if (site.loop) throw new SkipCase(`it is in the body of ${site.loop}, which runs any number of times`)
+  if (referenceTarget?.options.model !== undefined) {
+    throw new SkipCase('the reference runs a model of its own, and these are the layers of another')
+  }
+}
+
+async function prepare(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Work> {
+  const bench = await options.layers.bench(c, lab, options)
+  const layer = takenLayer(c, bench)
+  const cut = await cutLayer(bench, layer, layer)
+  const tested = await testedLayer(c, bench, layer, cut, lab, options)
+  const work = { c, lab, options, bench, layer, cut, tested, isMadeUp: false }
+  return options.layerInputs === 'random' ? withMadeUpInputs(work) : work
+}
+
+/** Both sides get the same numbers, whatever their models call them. */
+async function withMadeUpInputs(work: Work): Promise<Work> {
+  const cut = await withRandomInputs(work.cut, work.options.seed)
+  const [own, theirs] = [work.cut, work.tested].map(({ inputs }) => [...inputs.tensors.keys()].join())
+  if (own !== theirs) throw new SkipCase('the layer of this name in the other model takes other inputs')
+  const tested = { ...work.tested, inputs: cut.inputs, inputsDigest: cut.inputsDigest }
+  return { ...work, cut, tested, isMadeUp: true }
+}
+
+/** Skipped where the inputs do not lead to it. */
+function takenLayer({ site }: LayerCase, { layers, taken }: LayerBench): RecordedLayer {
   const other = site.branches.find(({ key, branch }) => taken.get(key) !== branch)
   if (other) throw new SkipCase(`it is in the ${other.branch} of an If, which these inputs do not take`)
-  return flat.nodes.get(site.key)!
+  return layers.get(site.scope)!
 }
 
-function inputsOf({ inputs }: LayerBorder, values: ReadonlyMap<string, TensorSource>): Trace {
-  const tensors = new Map<string, TensorSource>()
-  for (const name of inputs) {
-    const source = values.get(name)
-    if (!source) throw new SkipCase(`its input "${name}" is no tensor, and workers give nothing else`)
-    tensors.set(name, source)
-  }
-  return { values: inputs.map((name) => ({ name, kind: 'tensor', length: 1 })), tensors }
-}
-
-async function cutOut(
-  from: Sliceable,
-  nodes: readonly NodeProto[],
-  border: LayerBorder,
-  inputs: Trace,
-): Promise<SideModel> {
-  const { model } = from.loaded
-  const bytes = await layerModel(model, from.flat, nodes, border, inputs.tensors)
-  const ref = { format: 'onnx', bytes, folder: model.folder } as const
-  return { model: await modelFromBytes(bytes, model.folder, 'the layer'), ref, digest: digestOf(bytes) }
-}
-
-/** The same layer of the model that the target runs instead, if it does. */
 async function testedLayer(
   c: LayerCase,
-  shared: LayerBench,
-  layer: SideModel,
-  border: LayerBorder,
+  bench: LayerBench,
+  layer: RecordedLayer,
+  cut: CutLayer,
   lab: Lab,
   options: OnnxSuiteContext,
-): Promise<SideModel> {
+): Promise<CutLayer> {
   const other = c.underTest.options.model
-  if (other === undefined) return layer
-  const tested = await options.layers.tested(other, c, shared, lab, options)
-  const node = tested?.flat.nodes.get(tested.keys.get(c.site.scope) ?? '')
-  if (!tested || !node) throw new SkipCase(`${other} has no layer of this name`)
-  const own = { ...layerBorder([node], tested.index), outputs: border.outputs }
-  if (border.outputs.some((name) => !node.output.includes(name))) {
-    throw new SkipCase(`the layer of this name in ${other} gives ${node.output.join(', ')}`)
+  if (other === undefined) return cut
+  const tested = await options.layers.tested(other, c, bench, lab, options)
+  const nodes = tested?.keys.get(c.site.scope)?.flatMap((key) => tested.flat.nodes.get(key) ?? [])
+  if (!tested || !nodes?.length) throw new SkipCase(`${other} has no layer of this name`)
+  const made = nodes.flatMap(({ output }) => output)
+  if (layer.outputs.some((name) => !made.includes(name))) {
+    throw new SkipCase(`the layer of this name in ${other} gives ${made.join(', ')}`)
   }
-  return cutOut(tested, [node], own, inputsOf(own, shared.values))
+  return cutLayer(tested, { ...layerOf(nodes, tested.index), outputs: layer.outputs }, layer)
 }
 
-async function digested(inputs: Trace): Promise<{ inputs: Trace; inputsDigest: string }> {
-  return { inputs, inputsDigest: await traceDigest(inputs) }
+/** What the reference gave within the whole model; where looking at it changed that, what it gives alone. */
+async function referenceValues(work: Work): Promise<Given> {
+  const { c, options, layer, cut } = work
+  if (!hasRecordedOutputs(work)) return runReference(work)
+  const info = await infoOf(options, 'reference', c.referenceTarget!)
+  const detail = { version: info.version, ...info.detail, values: 'from the full run' }
+  return {
+    trace: recordedOutputs(layer, cut, layer),
+    path: null,
+    detail,
+    warnings: [],
+    alone: false,
+    retried: false,
+    info,
+  }
 }
 
-function shapesOf({ tensors }: Trace): Record<string, string> {
-  const shapes = Array.from(tensors.values(), ({ name, dtype, shape }) => [
-    `input.${name}`,
-    `${dtype} (${shape.join(', ')}), as the reference computed it`,
-  ])
-  return Object.fromEntries(shapes)
+function hasRecordedOutputs({ bench, isMadeUp }: Work): boolean {
+  return bench.disturbed === null && !isMadeUp
 }
 
-/** Keeps the one-layer model with the run and writes its inputs beside; gives the inputs' file. */
-async function keepLayer(lab: Lab, layer: SideModel, inputs: Trace): Promise<string> {
-  const { folder } = await lab.step({ title: 'keep the layer', stage: 'extract', key: null }, async (place) => {
-    await writeFile(join(place, 'layer.onnx'), layer.model.bytes)
-    const writer = createTraceWriter(join(place, 'inputs.safetensors'), inputs.tensors.size)
-    try {
-      for (const source of inputs.tensors.values()) await copyTensor(source, writer.sink)
-      await writer.finish(inputs.values)
-    } finally {
-      await writer.abort()
-    }
-    return {}
+const runReference = ({ c, lab, options, cut }: Work) =>
+  runLayer({ ...options, lab }, 'reference', c.referenceTarget!, cut)
+
+const runTarget = ({ c, lab, options, tested }: Work, alone = false) =>
+  runLayer({ ...options, lab }, 'target', c.underTest, tested, alone)
+
+/** Before a layer is called wrong, the reference computes it alone too: in the full run it may have been part of something. */
+async function compareLayer(
+  work: Work,
+  given: Given,
+  target: Given,
+): Promise<{ reference: Given; comparison: TraceComparison }> {
+  const comparison = await compareGiven(work, given, target)
+  if (comparison.verdict === 'pass' || !hasRecordedOutputs(work)) return { reference: given, comparison }
+  const reference = await runReference(work)
+  return { reference, comparison: await compareGiven(work, reference, target) }
+}
+
+function compareGiven({ c, lab, options, cut, tested, isMadeUp }: Work, reference: Given, target: Given) {
+  const subject = { id: c.id, model: cut.model, tested: tested.model, target: c.underTest, scope: 'layer' } as const
+  const terms = termsOf(cut, reference.trace)
+  const rules = rulesFor({ ...subject, terms, overrides: options.tolerances })
+  const generated = isMadeUp && [...cut.inputs.tensors.values()].some(isData)
+  const request = { rules, target: c.underTest, generated }
+  return compareSides({ lab, inputs: cut.inputs }, reference.trace, target.trace, request)
+}
+
+/** Of the node that adds up most. */
+function termsOf({ model, inputs }: CutLayer, { tensors }: Trace): number {
+  const terms = model.graph.node.map((node) => {
+    const [input, output] = [inputs.tensors.get(node.input[0] ?? ''), tensors.get(node.output[0] ?? '')]
+    if (!input || !output) return 1
+    return summedTerms(node, { input: input.shape, output: output.shape, opset: model.opsets.get('') ?? 1 })
   })
-  await lab.keep('layer.onnx', join(folder, 'layer.onnx'))
-  return join(folder, 'inputs.safetensors')
+  return Math.max(1, ...terms)
 }
 
-async function copyTensor(source: TensorSource, sink: ReturnType<typeof createTraceWriter>['sink']): Promise<void> {
-  const { name, dtype, shape, byteLength } = source
-  let offset = 0
-  for await (const bytes of source.chunks()) {
-    await sink({ name, dtype, shape, offset, last: offset + bytes.length === byteLength, bytes })
-    offset += bytes.length
+function measurementsOf({ c, bench, cut, isMadeUp }: Work): Record<string, string> {
+  const { disturbed } = bench
+  const alone = `changes the reference's answer (${disturbed}), so every layer is computed alone on both sides`
+  return {
+    op: c.site.op,
+    ...shapesOf(cut.inputs, isMadeUp),
+    ...(disturbed !== null && { 'looking inside': alone }),
   }
-  if (byteLength === 0) await sink({ name, dtype, shape, offset: 0, last: true, bytes: new Uint8Array(0) })
+}
+
+function shapesOf({ tensors }: Trace, isMadeUp: boolean): Record<string, string> {
+  const shapes = Array.from(tensors.values(), (spec) => {
+    const how = isMadeUp && isData(spec) ? 'random' : 'as the reference computed it'
+    return [`input.${spec.name}`, `${spec.dtype} ${formatShape(spec.shape)}, ${how}`]
+  })
+  return Object.fromEntries(shapes)
 }

@@ -6,7 +6,7 @@ import type { Target } from '../../domain/target.ts'
 import type { TensorSpec } from '../../domain/tensor.ts'
 import { globToRegExp } from '../../files/glob.ts'
 import { computeDType } from '../../onnx/graph-facts.ts'
-import type { OnnxModel } from '../../onnx/model.ts'
+import type { ModelFacts } from '../../onnx/model.ts'
 import { outputOrigin } from '../../onnx/output-origin.ts'
 
 /** Limits that a user gives for some outputs; each condition that is present must hold. */
@@ -24,12 +24,14 @@ export interface ToleranceRule extends ToleranceOverride {
 
 export interface RulesRequest {
   readonly id: string
-  readonly model: OnnxModel
+  readonly model: ModelFacts
   /** The model that the target runs, where it is another one. */
-  readonly tested: OnnxModel
+  readonly tested: ModelFacts
   readonly target: Target
   /** Single layers are held to tighter limits. */
   readonly scope: 'model' | 'layer'
+  /** How many numbers a single layer adds up to make one. */
+  readonly terms?: number
   readonly overrides: readonly ToleranceRule[]
 }
 
@@ -105,7 +107,7 @@ function selectionLimits(
 
 function limits(request: RulesRequest, output: string, dtype: DType): { tolerance: Tolerance; source: string } {
   const precision = coarser(precisionOf(request, output), dtype)
-  const { tolerance, source } = tableRule(precision, request.scope)
+  const { tolerance, source } = tableRule(precision, request.scope, request.terms)
   const override = request.overrides.findLast((candidate) => applies(candidate, request, output, dtype))
   if (!override) return { tolerance, source }
   return { tolerance: overrideTolerance(tolerance, override), source: override.source }
@@ -124,6 +126,6 @@ function applies(rule: ToleranceRule, request: RulesRequest, output: string, dty
   return rule.op === undefined || rule.op === producerOp(request.model, output)
 }
 
-function producerOp({ graph }: OnnxModel, output: string): string | undefined {
+function producerOp({ graph }: ModelFacts, output: string): string | undefined {
   return graph.node.find((node) => node.output.includes(output))?.opType
 }

@@ -2,20 +2,26 @@ import { compareTraces } from '../../compare/compare-traces.ts'
 import type { TraceComparison } from '../../compare/contract.ts'
 import { SkipCase, StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import type { Trace } from '../../domain/tensor.ts'
+import type { Trace, ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
-import type { OnnxModel } from '../../onnx/model.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { capture } from './capture.ts'
+import type { LoadedModel } from './load.ts'
 import { declaredPrecision, type RuleOf } from './rules.ts'
 
 /** What a side runs: a whole model or a part of one. */
 export interface SideModel {
-  readonly model: OnnxModel
   readonly ref: ModelRef
   readonly digest: string
+  readonly outputs: readonly ValueSpec[]
+  /** Others are equal to it, so its session stays open for them. */
+  readonly shared?: boolean
+}
+
+export function wholeModel({ model, path, digest }: LoadedModel): SideModel {
+  return { ref: { format: 'onnx', path }, digest, outputs: model.outputs }
 }
 
 /** What one side gave, and what is known about how. */
@@ -59,13 +65,13 @@ export async function captureSide(
   bench: Bench,
   side: Side,
   target: Target,
-  { model, ref, digest }: SideModel,
+  { ref, digest, outputs, shared = false }: SideModel,
   alone = false,
 ): Promise<Given> {
   const { lab, pool, inputs, inputsDigest } = bench
   const info = await infoOf(bench, side, target)
   const title = `run ${alone ? 'alone ' : ''}on ${target.name}`
-  const request = { target, side, title, alone, model: ref, modelDigest: digest, expects: model.outputs }
+  const request = { target, side, title, alone, model: ref, modelDigest: digest, shared, expects: outputs }
   const captured = await capture({ ...request, inputs, inputsDigest }, info, pool, lab)
   const detail = { version: info.version, ...info.detail, ...captured.detail, run_ms: captured.durationMs }
   return { ...captured, detail, info }
@@ -91,7 +97,7 @@ export interface ComparisonRequest {
 }
 
 export async function compareSides(
-  { lab, inputs }: Bench,
+  { lab, inputs }: Pick<Bench, 'lab' | 'inputs'>,
   reference: Trace,
   target: Trace,
   request: ComparisonRequest,
@@ -110,16 +116,13 @@ export async function compareSides(
 
 /** Whether a target whose sessions share memory gives numbers that pass when nothing ran before. */
 export async function passesAlone(
-  bench: Bench,
-  reference: Given,
   target: Given,
-  model: SideModel,
-  request: ComparisonRequest,
+  runAlone: () => Promise<Given>,
+  compare: (target: Given) => Promise<TraceComparison>,
 ): Promise<boolean> {
   if (target.alone || !target.info?.capabilities.sharedMemory) return false
   try {
-    const alone = await captureSide(bench, 'target', request.target, model, true)
-    return (await compareSides(bench, reference.trace, alone.trace, request)).verdict !== 'fail'
+    return (await compare(await runAlone())).verdict !== 'fail'
   } catch (error) {
     // That it cannot even run alone changes nothing about the numbers it gave.
     if (error instanceof StageError) return false

@@ -1,6 +1,7 @@
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { sha256File } from '../../files/digest.ts'
+import type { GroupPattern } from '../../onnx/layer-groups.ts'
 import { type LayerSite, layerSites } from '../../onnx/layer-sites.ts'
 import { readModel } from '../../onnx/model.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
@@ -30,6 +31,9 @@ export interface OnnxSuiteOptions {
   readonly pool: Pool
   /** Whole models, every layer of them, or both. */
   readonly scopes: readonly OnnxScope[]
+  /** Ops that are judged together as one layer. */
+  readonly layerGroups: readonly GroupPattern[]
+  readonly layerInputs: LayerInputs
   /** Put the content of every model into the plan, so that shards of different models do not merge. */
   readonly digests: boolean
   /** The command line that selects one case by its id. */
@@ -39,9 +43,15 @@ export interface OnnxSuiteOptions {
 export const ONNX_SCOPES = ['full', 'layers'] as const
 export type OnnxScope = (typeof ONNX_SCOPES)[number]
 
+/** Where a layer's inputs come from. */
+export const LAYER_INPUTS = ['reference', 'random'] as const
+export type LayerInputs = (typeof LAYER_INPUTS)[number]
+
 /** What the cases of one run share. */
 export interface OnnxSuiteContext extends OnnxSuiteOptions {
   readonly layers: LayerBenches
+  /** Layers that were judged for others that compute the same. */
+  readonly twins: Map<string, Promise<{ readonly id: string; readonly judgement: Judgement }>>
   /** Measured once per reference, inputs and precision, however many targets need it. */
   readonly bands: Map<string, Promise<MeasuredBand>>
 }
@@ -51,7 +61,7 @@ const RECORDED = 'recorded'
 /** ONNX models, whole and layer by layer, target against reference. */
 export function onnxSuite(options: OnnxSuiteOptions): Suite {
   const cases = new Map<string, FullModelCase | LayerCase>()
-  const context: OnnxSuiteContext = { ...options, bands: new Map(), layers: new LayerBenches() }
+  const context: OnnxSuiteContext = { ...options, bands: new Map(), twins: new Map(), layers: new LayerBenches() }
   return {
     name: 'onnx',
     async *collect() {
@@ -79,17 +89,18 @@ async function* allCasesOf(
 ): AsyncGenerator<Collected<FullModelCase> | Collected<LayerCase>> {
   const full = [...casesOf(model, options)]
   if (options.scopes.includes('full')) yield* full
-  if (options.scopes.includes('layers')) yield* layerCases(model, full)
+  if (options.scopes.includes('layers')) yield* layerCases(model, full, options)
 }
 
 /** Layers are compared with a live reference only: recorded outputs say nothing about what is inside. */
 async function* layerCases(
   model: FoundModel,
   full: readonly Collected<FullModelCase>[],
+  { layerGroups }: OnnxSuiteOptions,
 ): AsyncGenerator<Collected<LayerCase>> {
   const live = full.filter(({ referenceTarget }) => referenceTarget !== null)
   if (live.length === 0) return
-  for (const [place, { node: _, ...site }] of (await sitesOf(model)).entries()) {
+  for (const [place, { node: _, ...site }] of (await sitesOf(model, layerGroups)).entries()) {
     for (const whole of live) {
       const scope = `${site.scope}${whole.scope.slice('full_model'.length)}`
       const aliases = [documentedId(model.name, scope, whole.underTest)]
@@ -99,9 +110,9 @@ async function* layerCases(
 }
 
 /** A model that cannot be read has no layers; its whole says why. */
-async function sitesOf(model: FoundModel): Promise<LayerSite[]> {
+async function sitesOf(model: FoundModel, groups: readonly GroupPattern[]): Promise<LayerSite[]> {
   try {
-    return layerSites((await readModel(model.path)).graph)
+    return layerSites((await readModel(model.path)).graph, groups)
   } catch (error) {
     if (error instanceof FormatError) return []
     throw error

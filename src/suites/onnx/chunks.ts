@@ -1,0 +1,34 @@
+/** What a run may give at once. */
+export interface ChunkLimit {
+  readonly sizeOf: (value: string) => number
+  readonly most: number
+}
+
+export interface Chunk<T> {
+  readonly items: readonly T[]
+  /** What its items need, each once. */
+  readonly values: ReadonlySet<string>
+}
+
+/** Items in order, as many as fit together with all values that each needs; what is larger than the limit goes alone. */
+export function chunksOf<T>(
+  items: Iterable<T>,
+  valuesOf: (item: T) => readonly string[],
+  limit: ChunkLimit,
+): Chunk<T>[] {
+  const chunks: { items: T[]; values: Set<string> }[] = []
+  let filled = Infinity
+  for (const item of items) {
+    const sizeIn = (values: ReadonlySet<string> | undefined) =>
+      valuesOf(item).reduce((sum, value) => (values?.has(value) ? sum : sum + limit.sizeOf(value)), 0)
+    if (filled + sizeIn(chunks.at(-1)?.values) > limit.most) {
+      chunks.push({ items: [], values: new Set() })
+      filled = 0
+    }
+    const chunk = chunks.at(-1)!
+    filled += sizeIn(chunk.values)
+    chunk.items.push(item)
+    for (const value of valuesOf(item)) chunk.values.add(value)
+  }
+  return chunks
+}

@@ -1,0 +1,39 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TensorSource, Trace } from '../../domain/tensor.ts'
+import { createTraceWriter, type TraceWriter } from '../../files/trace-writer.ts'
+import { writeModel } from '../../onnx/model.ts'
+import type { Lab } from '../../runs/contract.ts'
+import type { CutLayer } from './cut-layer.ts'
+
+/** The one-layer model, its inputs and what both sides made of them stay with the run. */
+export async function keepLayer(lab: Lab, { model, inputs }: CutLayer, reference: Trace, target: Trace): Promise<void> {
+  const traces = Object.entries({ inputs, reference, target })
+  const { folder } = await lab.step({ title: 'keep the layer', stage: 'extract', key: null }, async (place) => {
+    await writeFile(join(place, 'layer.onnx'), writeModel(model.proto))
+    for (const [name, trace] of traces) await copyTrace(trace, join(place, `${name}.safetensors`))
+    return {}
+  })
+  const names = ['layer.onnx', ...traces.map(([name]) => `${name}.safetensors`)]
+  for (const name of names) await lab.keep(name, join(folder, name))
+}
+
+async function copyTrace({ values, tensors }: Trace, path: string): Promise<void> {
+  const writer = createTraceWriter(path, tensors.size)
+  try {
+    for (const source of tensors.values()) await copyTensor(source, writer.sink)
+    await writer.finish(values)
+  } finally {
+    await writer.abort()
+  }
+}
+
+async function copyTensor(source: TensorSource, sink: TraceWriter['sink']): Promise<void> {
+  const { name, dtype, shape, byteLength } = source
+  let offset = 0
+  for await (const bytes of source.chunks()) {
+    await sink({ name, dtype, shape, offset, last: offset + bytes.length === byteLength, bytes })
+    offset += bytes.length
+  }
+  if (byteLength === 0) await sink({ name, dtype, shape, offset: 0, last: true, bytes: new Uint8Array(0) })
+}
