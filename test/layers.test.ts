@@ -142,6 +142,38 @@ describe('layers that compute the same', () => {
   })
 })
 
+describe('a whole model that fails is seen in the light of its layers', () => {
+  const args = ['test', 'chain.onnx', '--scope', 'full,layers', '--dim', 'n=4']
+
+  test('one that is wrong alone is named', async () => {
+    const { results } = await assayJson([...args, '--target', 'faulty=ort:cpu,model=faulty.onnx'], folder)
+    expect(results[0]!.reason).toMatch(/; look at layer_Add_sum, which does not pass alone$/)
+    expect(results[2]).toMatchObject({ part: { of: 'chain/full_model@faulty', op: 'Add', place: 1 } })
+  })
+
+  test('when all are right alone, their combination is suspected', async () => {
+    const target = `fusing=command:${process.execPath},arg=${join(root, 'test/fusing-worker.mjs')}`
+    const { results, stderr } = await assayJson([...args, '--target', target], folder)
+    expect(
+      results.map(({ verdict }) => verdict),
+      stderr,
+    ).toEqual(['fail', ...LAYERS.map(() => 'pass')])
+    expect(results[0]!.reason).toMatch(
+      /; every one of the 5 layers that it runs passes alone: suspect fusion or accumulation$/,
+    )
+    const some = await assayJson([...args, '--target', target, '-k', 'full_model or Mul'], folder)
+    expect(some.results[0]!.reason).not.toContain('layer')
+  })
+
+  test('the report has one line per model, and where to look first', async () => {
+    const ran = await assay([...args, '--target', 'faulty=ort:cpu,model=faulty.onnx'], folder)
+    expect(ran.stdout).toMatch(
+      /layers\n {2}✗ chain\/full_model@faulty: fail, 4 of 5 layers pass\n {4}look at these first\n {6}layer_Add_sum {2}sum: \d+ of 12 values are over/,
+    )
+    expect(ran.stdout).not.toMatch(/pass +chain\/layer_MatMul/)
+  })
+})
+
 test('layers are not judged against a reference that runs another model', async () => {
   const sides = ['--reference', 'ort:cpu,model=faulty.onnx', '--target', 'ort-web:wasm']
   const { code, results } = await assayJson(

@@ -17,7 +17,7 @@ const SELECTION: readonly OptionSpec[] = [
     key: 'scope',
     flags: '--scope <scopes>',
     type: 'string',
-    default: 'full',
+    default: 'full,layers',
     help: 'full: whole models; layers: every layer alone, on what the reference computed before it; full,layers: both',
   },
   {

@@ -35,8 +35,10 @@ export class StageError extends Error {
 
 /** A case cannot be expressed on a target; becomes the verdict `skip` with this reason. */
 export class SkipCase extends Error {
-  constructor(reason: string) {
+  readonly flags: readonly string[]
+  constructor(reason: string, flags: readonly string[] = []) {
     super(reason)
+    this.flags = flags
     this.name = 'SkipCase'
   }
 }

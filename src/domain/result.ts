@@ -79,6 +79,15 @@ export interface StepRecord {
   readonly durationMs: number
 }
 
+/** What a case is a part of, such as a layer of its model. */
+export interface Part {
+  /** Id of the case of the whole, whether or not it was selected. */
+  readonly of: string
+  readonly op: string
+  /** Its place in the whole, from 0. */
+  readonly place: number
+}
+
 export interface Result {
   readonly id: string
   readonly suite: string
@@ -86,6 +95,7 @@ export interface Result {
   readonly scope: string
   readonly reference: string
   readonly target: string
+  readonly part?: Part
   readonly verdict: Verdict
   readonly reason?: string
   readonly flags: readonly string[]

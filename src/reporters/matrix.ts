@@ -81,8 +81,11 @@ function splitColumns(widths: readonly number[], room: number): number[][] {
   return parts
 }
 
-function drawCell(verdicts: readonly Verdict[] | undefined, width: number, style: Style): string {
-  if (!verdicts) return pad('-', width)
+/** What was skipped says nothing where something was judged. */
+function drawCell(all: readonly Verdict[] | undefined, width: number, style: Style): string {
+  if (!all) return pad('-', width)
+  const judged = all.filter((verdict) => verdict !== 'skip')
+  const verdicts = judged.length > 0 ? judged : all
   const worst = worstVerdict(verdicts)
   const count = verdicts.filter((verdict) => verdict === worst).length
   const text = `${style.symbol(worst)}${worst === 'pass' || verdicts.length === 1 ? '' : count}`

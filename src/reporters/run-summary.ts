@@ -38,7 +38,8 @@ export function slowestLines(durationsMs: ReadonlyMap<string, number>, style: St
 
 /** `flags: retried 2, sensitive 1` */
 export function flagLines(results: readonly Result[], style: Style): string[] {
-  const tally = tallyBy(results.flatMap((result) => [...new Set(result.flags)]))
+  const judged = results.filter((result) => result.verdict !== 'skip')
+  const tally = tallyBy(judged.flatMap((result) => [...new Set(result.flags)]))
   const texts = tally.map(([flag, count]) => `${cleanText(flag, 80)} ${count}`)
   return texts.length > 0 ? wrapText(`flags: ${texts.join(', ')}`, style.columns) : []
 }

@@ -7,6 +7,7 @@ import { caseBlock } from './case-block.ts'
 import { type ReporterContext, type TextStream, writeAll } from './context.ts'
 import { whyText } from './explain.ts'
 import { matrixLines } from './matrix.ts'
+import { partLines } from './parts.ts'
 import { Progress } from './progress.ts'
 import {
   cacheLines,
@@ -90,7 +91,9 @@ export class TerminalReporter implements Reporter {
 
   #endCase({ result, durationMs, done, total }: EventOf<'case-end'>): void {
     this.#durationsMs.set(result.id, durationMs)
-    if (this.#live && !this.#verbose && !NOTABLE.includes(result.verdict)) return
+    // A model has hundreds of layers; those that pass are one line in the end.
+    const isQuiet = this.#live || result.part !== undefined
+    if (isQuiet && !this.#verbose && !NOTABLE.includes(result.verdict)) return
     const counter = this.#live ? '' : `[${String(done).padStart(String(total).length)}/${total}] `
     this.#print([counter + caseLine(result, durationMs, this.#style, displayWidth(counter))])
   }
@@ -124,6 +127,7 @@ export class TerminalReporter implements Reporter {
     const incomplete = incompleteText(run, results.length)
     const parts = [
       matrixLines(results, style, this.#verbose),
+      partLines(results, style),
       stageLines(run, style),
       slowestLines(this.#durationsMs, style, this.#verbose),
       [...skipLines(results, style), ...flagLines(results, style), ...cacheLines(results, style)],

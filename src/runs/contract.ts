@@ -1,4 +1,4 @@
-import type { Result } from '../domain/result.ts'
+import type { Part, Result } from '../domain/result.ts'
 import type { PlannedCase } from '../domain/run.ts'
 import type { Side, Stage } from '../domain/verdict.ts'
 
@@ -42,8 +42,8 @@ export interface Lab {
 }
 
 export interface Case extends PlannedCase {
-  /** Of a part of a model: its place there, from 0; wholes come first. */
-  readonly place?: number
+  /** Parts are judged after their whole, as they follow each other in it. */
+  readonly part?: Part
   /** Rough cost in milliseconds where nothing was measured. */
   readonly estimateMs?: number
   /** Digest of what it is judged on; part of the plan's digest, so that shards of different models do not merge. */
@@ -55,7 +55,13 @@ export type Judgement = Pick<
   Result,
   'verdict' | 'flags' | 'coverage' | 'metrics' | 'outputs' | 'worst' | 'measurements' | 'reproduce'
 > &
-  Partial<Pick<Result, 'reason' | 'sameAs' | 'error' | 'band'>>
+  Partial<Pick<Result, 'reason' | 'sameAs' | 'error' | 'band'>> & {
+    /** Others have a say in it: asked when all cases of the run are judged. */
+    readonly settle?: Settle
+  }
+
+/** What the verdict is in the light of the other cases' results, as far as they were judged. */
+export type Settle = (results: ReadonlyMap<string, Result>) => Partial<Pick<Result, 'verdict' | 'reason'>>
 
 export interface Suite {
   readonly name: string

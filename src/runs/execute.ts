@@ -7,7 +7,7 @@ import { describeError } from './blame.ts'
 import { ProductCache } from './cache.ts'
 import { CaseClock } from './case-clock.ts'
 import type { Case } from './contract.ts'
-import { judgeCase } from './judge-case.ts'
+import { type Judged, judgeCase } from './judge-case.ts'
 import { CaseLab, RunLab } from './lab.ts'
 import { type Plan, type PlannedWork, type PlanRequest, planRun } from './plan.ts'
 import { type NewRun, type RunEnd, RunRecord } from './record.ts'
@@ -90,6 +90,7 @@ class Execution {
   readonly #signals: RunSignals
   readonly #results: Result[] = []
   readonly #startedMs = performance.now()
+  readonly #unsettled: { readonly settle: NonNullable<Judged['settle']>; readonly durationMs: number }[] = []
   #failures = 0
   #problem: string | null = null
 
@@ -125,6 +126,7 @@ class Execution {
       }
     }
     await runSchedule(schedule, this.#request.jobs, judge, () => this.#isStopped())
+    await this.#settleAll()
   }
 
   async #giveUp(problem: string): Promise<void> {
@@ -147,15 +149,24 @@ class Execution {
     })
     const startedMs = performance.now()
     await this.#announcer.emit({ type: 'case-start', id })
-    const result = await judgeCase(work, lab, this.#request.reproduce(id))
+    const { result, settle } = await judgeCase(work, lab, this.#request.reproduce(id))
     await lab.close()
-    if (!this.#signals.abort.aborted) await this.#take(result, performance.now() - startedMs)
+    if (this.#signals.abort.aborted) return
+    const durationMs = performance.now() - startedMs
+    if (settle) this.#unsettled.push({ settle, durationMs })
+    else await this.#take(result, durationMs)
+    if (isFailure(result.verdict, this.#request.strict && !settle)) this.#failures++
+  }
+
+  /** Those in whose verdict others have a say, when there are no more others. */
+  async #settleAll(): Promise<void> {
+    const known = new Map(this.#results.map((result) => [result.id, result]))
+    for (const { settle, durationMs } of this.#unsettled) await this.#take(settle(known), durationMs)
   }
 
   async #take(result: Result, durationMs: number): Promise<void> {
     this.#record.append(result)
     this.#results.push(result)
-    if (isFailure(result.verdict, this.#request.strict)) this.#failures++
     const done = this.#results.length
     await this.#announcer.emit({ type: 'case-end', result, durationMs, done, total: this.#plan.work.length })
   }

@@ -3,35 +3,40 @@ import type { CaseError, Result, StepRecord } from '../domain/result.ts'
 import type { Stage } from '../domain/verdict.ts'
 import { describeError, stackOf } from './blame.ts'
 import { CaseTimeout } from './case-clock.ts'
-import type { Judgement } from './contract.ts'
+import type { Case, Judgement } from './contract.ts'
 import type { CaseLab } from './lab.ts'
 import type { PlannedWork } from './plan.ts'
 
+export interface Judged {
+  readonly result: Result
+  /** Gives the result in the light of the others; null where they have no say in it. */
+  readonly settle: ((results: ReadonlyMap<string, Result>) => Result) | null
+}
+
 /** Judges one case; whatever goes wrong becomes its result. Waits no longer than the case's signal allows. */
-export async function judgeCase(work: PlannedWork, lab: CaseLab, reproduce: string): Promise<Result> {
+export async function judgeCase(work: PlannedWork, lab: CaseLab, reproduce: string): Promise<Judged> {
   const { c, suite } = work
-  const judgement = await judgementOf(() => suite.judge(c, lab), lab, reproduce)
-  const { id, model, scope, reference, target } = c
+  const { settle, ...judgement } = await judgementOf(() => suite.judge(c, lab), lab, reproduce)
   const { steps } = lab
-  return {
-    id,
-    suite: c.suite,
-    model,
-    scope,
-    reference,
-    target,
+  const result = {
+    ...identityOf(c),
     ...withProof(judgement),
     durationsMs: durationsByStage(steps),
     steps,
     artifacts: [...lab.artifacts],
   }
+  return { result, settle: settle ? (results) => withProof({ ...result, ...settle(results) }) : null }
+}
+
+function identityOf({ id, suite, model, scope, reference, target, part }: Case) {
+  return { id, suite, model, scope, reference, target, ...(part && { part }) }
 }
 
 async function judgementOf(judge: () => Promise<Judgement>, lab: CaseLab, reproduce: string): Promise<Judgement> {
   try {
     return await Promise.race([judge(), rejectedBy(lab.signal)])
   } catch (error) {
-    if (error instanceof SkipCase) return unjudged('skip', reproduce, { reason: error.message })
+    if (error instanceof SkipCase) return unjudged('skip', reproduce, { reason: error.message, flags: error.flags })
     return unjudged('error', reproduce, { error: caseError(lab.signal.aborted ? lab.signal.reason : error, lab) })
   }
 }
@@ -43,7 +48,9 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
   })
 }
 
-function unjudged(verdict: 'skip' | 'error', reproduce: string, why: Pick<Judgement, 'reason' | 'error'>): Judgement {
+type Why = Partial<Pick<Judgement, 'reason' | 'error' | 'flags'>>
+
+function unjudged(verdict: 'skip' | 'error', reproduce: string, why: Why): Judgement {
   const coverage = { compared: 0, expected: 0 }
   return { verdict, flags: [], coverage, metrics: [], outputs: [], worst: [], measurements: {}, reproduce, ...why }
 }
@@ -63,7 +70,7 @@ function stageWithoutSteps(error: unknown): Stage {
 }
 
 /** A pass that did not compare all it should have proves nothing; no suite may give one. */
-function withProof(judgement: Judgement): Judgement {
+function withProof<J extends Judgement>(judgement: J): J {
   const { verdict, coverage } = judgement
   const isProven = coverage.compared > 0 && coverage.compared >= coverage.expected
   if (verdict !== 'pass' || isProven) return judgement

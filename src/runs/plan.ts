@@ -44,7 +44,7 @@ export async function planRun(request: PlanRequest): Promise<Plan> {
 function inPlanOrder(a: Case, b: Case): number {
   const [modelA, modelB] = [`${a.model}/`, `${b.model}/`]
   if (modelA !== modelB) return modelA < modelB ? -1 : 1
-  return (a.place ?? -1) - (b.place ?? -1) || (a.id < b.id ? -1 : 1)
+  return (a.part?.place ?? -1) - (b.part?.place ?? -1) || (a.id < b.id ? -1 : 1)
 }
 
 async function collect(suites: readonly Suite[]): Promise<Map<Case, Suite>> {

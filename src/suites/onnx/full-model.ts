@@ -9,6 +9,7 @@ import { readDataSet } from './recorded.ts'
 import { remembered } from './remembered.ts'
 import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from './rules.ts'
 import { type BandRequest, type MeasuredBand, measureBand } from './sensitivity.ts'
+import { withLayers } from './settle.ts'
 import {
   type Bench,
   bothSides,
@@ -70,7 +71,7 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const judged = { comparison, reference, target, doubts, measurements, reproduce: options.reproduce(c.id) }
   const judgement = judgementOf(judged)
   if (judgement.verdict !== 'pass') await keepTraces(lab, inputs.path, reference, target)
-  return judgement
+  return withLayers(judgement, options.layerInputs === 'reference' ? options.layersOf(c.id) : [])
 }
 
 function benchOf({ lab, options, inputs }: Work): Bench {

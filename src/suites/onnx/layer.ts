@@ -15,6 +15,7 @@ import type { LayerBench } from './layer-bench.ts'
 import { isData, withRandomInputs } from './random-inputs.ts'
 import { remembered } from './remembered.ts'
 import { rulesFor } from './rules.ts'
+import { NOT_REACHED } from './settle.ts'
 import { bothSides, compareSides, type Given, infoOf, passesAlone, warmUp } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
@@ -75,7 +76,7 @@ async function judgeWork(work: Work): Promise<Judgement> {
 }
 
 function refuseUnjudged({ site, referenceTarget }: LayerCase): void {
-  if (site.loop) throw new SkipCase(`it is in the body of ${site.loop}, which runs any number of times`)
+  if (site.loop) throw notReached(`it is in the body of ${site.loop}, which is judged as a whole`)
   if (referenceTarget?.options.model !== undefined) {
     throw new SkipCase('the reference runs a model of its own, and these are the layers of another')
   }
@@ -99,10 +100,14 @@ async function withMadeUpInputs(work: Work): Promise<Work> {
   return { ...work, cut, tested, isMadeUp: true }
 }
 
+function notReached(reason: string): SkipCase {
+  return new SkipCase(reason, [NOT_REACHED])
+}
+
 /** Skipped where the inputs do not lead to it. */
 function takenLayer({ site }: LayerCase, { layers, taken }: LayerBench): RecordedLayer {
   const other = site.branches.find(({ key, branch }) => taken.get(key) !== branch)
-  if (other) throw new SkipCase(`it is in the ${other.branch} of an If, which these inputs do not take`)
+  if (other) throw notReached(`it is in the ${other.branch} of an If, which these inputs do not take`)
   return layers.get(site.scope)!
 }
 

@@ -49,6 +49,8 @@ export type LayerInputs = (typeof LAYER_INPUTS)[number]
 
 /** What the cases of one run share. */
 export interface OnnxSuiteContext extends OnnxSuiteOptions {
+  /** Ids of all layers of a whole model's case, selected or not. */
+  readonly layersOf: (whole: string) => readonly string[]
   readonly layers: LayerBenches
   /** Layers that were judged for others that compute the same. */
   readonly twins: Map<string, Promise<{ readonly id: string; readonly judgement: Judgement }>>
@@ -61,7 +63,9 @@ const RECORDED = 'recorded'
 /** ONNX models, whole and layer by layer, target against reference. */
 export function onnxSuite(options: OnnxSuiteOptions): Suite {
   const cases = new Map<string, FullModelCase | LayerCase>()
-  const context: OnnxSuiteContext = { ...options, bands: new Map(), twins: new Map(), layers: new LayerBenches() }
+  const layersOf = (whole: string) => [...cases.values()].filter(({ part }) => part?.of === whole).map(({ id }) => id)
+  const shared = { bands: new Map(), twins: new Map(), layers: new LayerBenches() }
+  const context: OnnxSuiteContext = { ...options, ...shared, layersOf }
   return {
     name: 'onnx',
     async *collect() {
@@ -104,7 +108,8 @@ async function* layerCases(
     for (const whole of live) {
       const scope = `${site.scope}${whole.scope.slice('full_model'.length)}`
       const aliases = [documentedId(model.name, scope, whole.underTest)]
-      yield { ...whole, id: `${model.name}/${scope}@${whole.target}`, scope, place, aliases, site }
+      const part = { of: whole.id, op: site.op, place }
+      yield { ...whole, id: `${model.name}/${scope}@${whole.target}`, scope, part, aliases, site }
     }
   }
 }
