@@ -84,10 +84,14 @@ try {
   const path = join(folder, 'large.onnx')
   writeModel(path)
   const startedAt = performance.now()
-  const host = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'test', path, '--target', target], {
-    cwd: folder,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
+  const host = spawn(
+    process.execPath,
+    [join(root, 'dist/cli/main.js'), 'test', path, '--scope', 'full', '--target', target],
+    {
+      cwd: folder,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  )
   let peak = 0
   const watch = setInterval(() => {
     peak = Math.max(peak, peakMiB(host.pid))

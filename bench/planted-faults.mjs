@@ -39,7 +39,15 @@ function note(text) {
 /** One run of the command line on one model. */
 function assay(model, targets, extra = []) {
   const runs = join(work, 'runs')
-  const argv = ['test', model.path, '--config', join(root, 'examples/real-models/assay.config.ts'), '--json']
+  const argv = [
+    'test',
+    model.path,
+    '--config',
+    join(root, 'examples/real-models/assay.config.ts'),
+    '--json',
+    '--scope',
+    'full',
+  ]
   argv.push('--output-dir', runs, '--cache-dir', join(work, 'cache'), ...extra)
   for (const target of targets) argv.push('--target', target)
   const options = { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 30 }

@@ -46,12 +46,16 @@ function perceptron(seed) {
 function runOnce(folder, title, args) {
   rmSync(join(folder, '.assay'), { recursive: true, force: true })
   const [startedAt, cpuBefore] = [performance.now(), childrenCpuMs()]
-  const ran = spawnSync(process.execPath, [join(root, 'dist/cli/main.js'), 'test', 'models', '--json', ...args], {
-    cwd: folder,
-    timeout: LIMIT_MS,
-    maxBuffer: 2 ** 30,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const ran = spawnSync(
+    process.execPath,
+    [join(root, 'dist/cli/main.js'), 'test', 'models', '--scope', 'full', '--json', ...args],
+    {
+      cwd: folder,
+      timeout: LIMIT_MS,
+      maxBuffer: 2 ** 30,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const wallMs = performance.now() - startedAt
   const cpuMs = cpuBefore === null ? null : childrenCpuMs() - cpuBefore
   if (ran.error) throw ran.error

@@ -53,17 +53,19 @@ export function copyFixture(name: string, to: string): void {
   cpSync(join(fixtures, name), to, { recursive: true })
 }
 
-/** Runs the built command line as a user does. */
-export function assay(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ran> {
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Runs the built command line as a user does, but on whole models alone unless layers are asked for. */
+export function assay(args: readonly string[], cwd: string, env: Environment = {}): Promise<Ran> {
   return ended(startAssay(args, cwd, env))
 }
 
 type RunningAssay = ChildProcessByStdio<null, Readable, Readable>
 
-export function startAssay(args: readonly string[], cwd: string, env: Record<string, string> = {}): RunningAssay {
+export function startAssay(args: readonly string[], cwd: string, env: Environment = {}): RunningAssay {
   return spawn(process.execPath, [main, ...args], {
     cwd,
-    env: { ...userEnvironment(), ...env },
+    env: { ...userEnvironment(), ASSAY_SCOPE: 'full', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }
@@ -94,8 +96,9 @@ export function ended(child: RunningAssay): Promise<Ran> {
 export async function assayJson(
   args: readonly string[],
   cwd: string,
+  env: Environment = {},
 ): Promise<JsonReport & { code: number | null; stderr: string }> {
-  const ran = await assay([...args, '--json'], cwd)
+  const ran = await assay([...args, '--json'], cwd, env)
   try {
     return { ...(JSON.parse(ran.stdout) as JsonReport), code: ran.code, stderr: ran.stderr }
   } catch (error) {

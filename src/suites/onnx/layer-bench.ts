@@ -1,5 +1,6 @@
 import { copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { StageError } from '../../domain/errors.ts'
 import { digestOf } from '../../files/digest.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { flatten, type NodeKey } from '../../onnx/flatten.ts'
@@ -31,8 +32,8 @@ interface TestedModel extends Sliceable {
 /** What all layers of one model, on one set of inputs, are judged with. */
 export interface LayerBench extends Sliceable, Pick<Activations, 'taken' | 'layers'> {
   readonly inputs: PreparedInputs
-  /** How far the model's outputs moved because values inside were looked at; null where they did not. */
-  readonly disturbed: string | null
+  /** Why what the reference computed inside does not count as its answer; null where it does. */
+  readonly doubt: string | null
 }
 
 /** So many models stay open: cases of one model are judged next to each other. */
@@ -67,13 +68,13 @@ async function openBench(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Pro
   const sites = layerSites(loaded.model.graph, options.layerGroups).filter(({ loop }) => loop === null)
   const request = { reference, info, model: loaded, inputs: inputs.trace, inputsDigest: inputs.digest, sites }
   const activations = await recordActivations(request, options.pool, lab)
-  const disturbed = await disturbance(c, loaded, inputs, activations, lab, options)
+  const doubt = await doubtAbout(c, loaded, inputs, activations, lab, options)
   const { flat, dtypes, taken, layers } = activations
-  return { loaded, original: loaded.model, inputs, flat, dtypes, taken, layers, disturbed }
+  return { loaded, original: loaded.model, inputs, flat, dtypes, taken, layers, doubt }
 }
 
 /** Compares the outputs of the model as it is with those that it gave while it was looked at. */
-async function disturbance(
+async function doubtAbout(
   { id, referenceTarget }: LayerCase,
   loaded: LoadedModel,
   { trace: inputs, digest: inputsDigest }: PreparedInputs,
@@ -83,7 +84,9 @@ async function disturbance(
 ): Promise<string | null> {
   const reference = referenceTarget!
   const bench = { lab, pool: options.pool, areDefaults: options.areDefaults, inputs, inputsDigest }
-  const { trace } = await captureSide(bench, 'reference', reference, wholeModel(loaded))
+  const untouched = await captureSide(bench, 'reference', reference, wholeModel(loaded)).catch(stageError)
+  if (untouched instanceof StageError) return `the model as it is does not run on the reference: ${untouched.message}`
+  const { trace } = untouched
   const values = trace.values.filter(({ name }) => outputs.tensors.has(name))
   const tensors = new Map(values.map(({ name }) => [name, trace.tensors.get(name)!]))
   const { model } = loaded
@@ -93,7 +96,12 @@ async function disturbance(
     target: reference,
     generated: false,
   })
-  return verdict === 'fail' ? (reason ?? 'the outputs differ') : null
+  return verdict === 'fail' ? `looking inside changes the reference's answer: ${reason}` : null
+}
+
+function stageError(error: unknown): StageError {
+  if (error instanceof StageError) return error
+  throw error
 }
 
 const INPUTS_FILE = 'inputs.safetensors'

@@ -149,7 +149,7 @@ async function referenceValues(work: Work): Promise<Given> {
 }
 
 function hasRecordedOutputs({ bench, isMadeUp }: Work): boolean {
-  return bench.disturbed === null && !isMadeUp
+  return bench.doubt === null && !isMadeUp
 }
 
 const runReference = ({ c, lab, options, cut }: Work) =>
@@ -190,12 +190,10 @@ function termsOf({ model, inputs }: CutLayer, { tensors }: Trace): number {
 }
 
 function measurementsOf({ c, bench, cut, isMadeUp }: Work): Record<string, string> {
-  const { disturbed } = bench
-  const alone = `changes the reference's answer (${disturbed}), so every layer is computed alone on both sides`
   return {
     op: c.site.op,
     ...shapesOf(cut.inputs, isMadeUp),
-    ...(disturbed !== null && { 'looking inside': alone }),
+    ...(bench.doubt !== null && { 'both sides alone': `because ${bench.doubt}` }),
   }
 }
 

@@ -104,10 +104,11 @@ async function* layerCases(
 ): AsyncGenerator<Collected<LayerCase>> {
   const live = full.filter(({ referenceTarget }) => referenceTarget !== null)
   if (live.length === 0) return
-  for (const [place, { node: _, ...site }] of (await sitesOf(model, layerGroups)).entries()) {
+  for (const [place, { node, ...site }] of (await sitesOf(model, layerGroups)).entries()) {
     for (const whole of live) {
       const scope = `${site.scope}${whole.scope.slice('full_model'.length)}`
-      const aliases = [documentedId(model.name, scope, whole.underTest)]
+      const names = [scope, `layer_${node.opType}_${place}`]
+      const aliases = names.map((name) => documentedId(model.name, name, whole.underTest))
       const part = { of: whole.id, op: site.op, place }
       yield { ...whole, id: `${model.name}/${scope}@${whole.target}`, scope, part, aliases, site }
     }

@@ -1,0 +1,150 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { toBinary } from '@bufbuild/protobuf'
+import { describe, expect, test } from 'vitest'
+import type { Result } from '../src/domain/result.ts'
+import { buildModel, type GraphParts, type NodeParts } from '../src/onnx/builder.ts'
+import { TensorProtoSchema } from '../src/onnx/generated/onnx-ml_pb.ts'
+import { tensorToProto } from '../src/onnx/tensor-proto.ts'
+import { assayJson, project } from './assay.ts'
+import { affineModel, tensor } from './small-models.ts'
+
+const LAYERS = ['--scope', 'full,layers']
+const verdicts = (results: readonly Result[]) => results.map(({ scope, verdict }) => `${verdict} ${scope}`)
+
+describe('shapes', () => {
+  const model = buildModel({
+    inputs: [{ name: 'x', dtype: 'float32', shape: [1, 'length', 2] }],
+    outputs: [{ name: 'y', dtype: 'float32' }],
+    initializers: { w: tensor('float32', [2, 3], [1, -2, 3, -4, 5, -6]), three: tensor('int64', [1], [3n]) },
+    nodes: [
+      { op: 'MatMul', inputs: ['x', 'w'], outputs: ['xw'] },
+      // The shape that Reshape takes is computed while the model runs.
+      { op: 'Shape', inputs: ['x'], outputs: ['sizes'] },
+      { op: 'Gather', name: 'second', inputs: ['sizes', 'one'], outputs: ['length'] },
+      { op: 'Concat', name: 'swap', inputs: ['three', 'length'], outputs: ['turned'], attributes: { axis: 0n } },
+      { op: 'Reshape', name: 'turn', inputs: ['xw', 'turned'], outputs: ['y'] },
+      { op: 'Constant', outputs: ['one'], attributes: { value: tensor('int64', [1], [1n]) } },
+    ].sort((a, b) => Number(b.op === 'Constant') - Number(a.op === 'Constant')) as NodeParts[],
+  })
+
+  test('a symbolic dimension that is not the batch, bound twice, makes two cases of every layer', async () => {
+    const folder = project({ 'm.onnx': model })
+    const { code, results, stderr } = await assayJson(['test', 'm.onnx', ...LAYERS, '--dim', 'length=4,7'], folder)
+    expect(code, stderr).toBe(0)
+    const scopes = ['full_model', 'layer_MatMul_xw', 'layer_Shape_sizes', 'layer_Gather_second', 'layer_Concat_swap']
+    const all = [...scopes, 'layer_Reshape_turn'].flatMap((scope) => [`${scope}[length=4]`, `${scope}[length=7]`])
+    expect(verdicts(results)).toEqual(all.map((scope) => `pass ${scope}`))
+    const turn = results.find(({ scope }) => scope === 'layer_Reshape_turn[length=7]')!
+    expect(turn.measurements['input.xw']).toMatch(/^float32 \(1, 7, 3\), as/)
+    expect(turn.measurements['input.turned']).toMatch(/^int64 \(2\), as/)
+  })
+})
+
+test('nodes without a name and nodes that share one are told apart by what they give', async () => {
+  const model = buildModel({
+    inputs: [{ name: 'x', dtype: 'float32', shape: [3] }],
+    outputs: [{ name: 'd', dtype: 'float32' }],
+    nodes: [
+      { op: 'Neg', name: 'twin', inputs: ['x'], outputs: ['a'] },
+      { op: 'Exp', inputs: ['a'], outputs: ['b'] },
+      { op: 'Neg', name: 'twin', inputs: ['b'], outputs: ['c'] },
+      { op: 'Abs', name: 'own', inputs: ['c'], outputs: ['d'] },
+    ],
+  })
+  const { results } = await assayJson(['test', 'm.onnx', ...LAYERS], project({ 'm.onnx': model }))
+  const scopes = ['full_model', 'layer_Neg_a', 'layer_Exp_b', 'layer_Neg_c', 'layer_Abs_own']
+  // onnxruntime refuses a graph with a name twice; its layers can be judged all the same.
+  expect(verdicts(results)).toEqual(scopes.map((scope, i) => `${i === 0 ? 'error' : 'pass'} ${scope}`))
+  expect(results[1]!.measurements['both sides alone']).toMatch(
+    /^because the model as it is does not run on the reference/,
+  )
+})
+
+test('of an If, each of two input sets judges the branch that it takes', async () => {
+  const branch = (op: string) => ({ nodes: [{ op, inputs: ['x'], outputs: ['t'] }], outputs: [{ name: 't' }] })
+  const attributes = { then_branch: branch('Exp'), else_branch: branch('Tanh') }
+  const model = buildModel({
+    inputs: [
+      { name: 'x', dtype: 'float32', shape: [2] },
+      { name: 'c', dtype: 'bool', shape: [] },
+    ],
+    outputs: [{ name: 'y', dtype: 'float32', shape: [2] }],
+    nodes: [{ op: 'If', inputs: ['c'], outputs: ['y'], attributes }],
+  })
+  const file = (name: string, value: ReturnType<typeof tensor>) =>
+    toBinary(TensorProtoSchema, tensorToProto(name, value))
+  const dataSet = (c: number, y: readonly number[]) => ({
+    'input_0.pb': file('x', tensor('float32', [2], [0.5, 1])),
+    'input_1.pb': file('c', tensor('bool', [], [c])),
+    'output_0.pb': file('y', tensor('float32', [2], y)),
+  })
+  const sets = [dataSet(1, [Math.exp(0.5), Math.E]), dataSet(0, [Math.tanh(0.5), Math.tanh(1)])]
+  const files = sets.flatMap((set, i) =>
+    Object.entries(set).map(([name, bytes]) => [`m/test_data_set_${i}/${name}`, bytes]),
+  )
+  const folder = project({ 'm/model.onnx': model, ...Object.fromEntries(files) })
+  const live = await assayJson(['test', 'm', ...LAYERS, '--reference', 'ort:cpu'], folder)
+  expect(verdicts(live.results).sort()).toEqual([
+    'pass full_model[data=0]',
+    'pass full_model[data=1]',
+    'pass layer_Exp_then_branch.t[data=0]',
+    'pass layer_Tanh_else_branch.t[data=1]',
+    'skip layer_Exp_then_branch.t[data=1]',
+    'skip layer_Tanh_else_branch.t[data=0]',
+  ])
+  expect(live.results.find(({ verdict }) => verdict === 'skip')!.flags).toEqual(['not-reached'])
+  const recorded = await assayJson(['test', 'm', ...LAYERS], folder)
+  expect(verdicts(recorded.results)).toEqual(['pass full_model[data=0]', 'pass full_model[data=1]'])
+})
+
+test('the body of a loop is judged with its Loop', async () => {
+  const body: GraphParts = {
+    inputs: [
+      { name: 'i', dtype: 'int64', shape: [] },
+      { name: 'go', dtype: 'bool', shape: [] },
+      { name: 'v', dtype: 'float32', shape: [2] },
+    ],
+    nodes: [
+      { op: 'Add', inputs: ['v', 'x'], outputs: ['sum'] },
+      { op: 'Identity', inputs: ['go'], outputs: ['on'] },
+    ],
+    outputs: [
+      { name: 'on', dtype: 'bool', shape: [] },
+      { name: 'sum', dtype: 'float32', shape: [2] },
+    ],
+  }
+  const model = buildModel({
+    inputs: [{ name: 'x', dtype: 'float32', shape: [2] }],
+    outputs: [{ name: 'y', dtype: 'float32', shape: [2] }],
+    initializers: { times: tensor('int64', [], [3n]), yes: tensor('bool', [], [1]) },
+    nodes: [{ op: 'Loop', name: 'thrice', inputs: ['times', 'yes', 'x'], outputs: ['y'], attributes: { body } }],
+  })
+  const { results, stderr } = await assayJson(['test', 'm.onnx', ...LAYERS], project({ 'm.onnx': model }))
+  expect(verdicts(results), stderr).toEqual([
+    'pass full_model',
+    'pass layer_Loop_thrice',
+    'skip layer_Add_sum',
+    'skip layer_Identity_on',
+  ])
+  expect(results[2]).toMatchObject({
+    reason: 'it is in the body of Loop "thrice", which is judged as a whole',
+    flags: ['not-reached'],
+  })
+})
+
+test('what was computed is kept; a model that was edited under its name is computed anew', async () => {
+  const folder = project({ 'm.onnx': affineModel(2) })
+  const judge = async () => {
+    const { results } = await assayJson(['test', 'm.onnx', ...LAYERS], folder)
+    expect(results.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'pass'])
+    const steps = results.flatMap((result) => result.steps.filter(({ key }) => key !== null))
+    return steps.map(({ cached, title }) => `${cached ? 'found' : 'made'} ${title}`)
+  }
+  const first = await judge()
+  expect(first).toContain('made run on ort-web:wasm')
+  expect((await judge()).filter((step) => step.startsWith('made'))).toEqual([])
+  writeFileSync(join(folder, 'm.onnx'), affineModel(3))
+  const made = (steps: readonly string[]) => steps.filter((step) => step.startsWith('made') && !step.includes('keep'))
+  expect(made(await judge())).toEqual(made(first))
+})
