@@ -37,7 +37,7 @@ describe.skipIf(!limits)('a file-size limit (skipped where bash cannot set one)'
 
   test('that a trace does not fit into is an error of its case; others are judged', async () => {
     const folder = project({ 'large.onnx': large, 'small.onnx': affineModel() })
-    const ran = await withLimit(64, ['test', 'large.onnx', 'small.onnx', ...target], folder)
+    const ran = await withLimit(64, ['test', 'large.onnx', 'small.onnx', ...target, '--scope', 'full'], folder)
     expectNoStack(ran)
     expect(ran.stdout).toMatch(
       /! error {2}large\/full_model@ort:cpu,threads=2 .* a file grew over the size limit while working on "run on ort:cpu"; raise it \(ulimit -f\) or use another folder\n/,
@@ -49,7 +49,7 @@ describe.skipIf(!limits)('a file-size limit (skipped where bash cannot set one)'
   test('that the results do not fit into ends the run, and the record says so', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `models/m${i}.onnx`)
     const folder = project(Object.fromEntries(names.map((name) => [name, affineModel()])))
-    const ran = await withLimit(8, ['test', ...target, '-j', '1'], folder)
+    const ran = await withLimit(8, ['test', ...target, '-j', '1', '--scope', 'full'], folder)
     expectNoStack(ran)
     expect(ran.stdout).toMatch(
       /^the run cannot go on: a file grew over the size limit while writing .*results\.jsonl; /m,
@@ -62,7 +62,7 @@ describe.skipIf(!limits)('a file-size limit (skipped where bash cannot set one)'
   })
 
   test('that not even the record fits into is a usage error in one line', async () => {
-    const ran = await withLimit(1, ['test', 'small.onnx'], project({ 'small.onnx': affineModel() }))
+    const ran = await withLimit(1, ['test', 'small.onnx', '--scope', 'full'], project({ 'small.onnx': affineModel() }))
     expect(ran.stdout).toBe('')
     expect(ran.stderr).toMatch(
       /^assay: file size limit reached while writing \S.*; raise it \(ulimit -f\) or choose another folder\n$/,
@@ -83,7 +83,7 @@ describe.skipIf(!mounts)('a full disk (skipped where a small file system may not
     return shell(
       [...apart, 'sh'],
       line,
-      ['test', 'large.onnx', 'small.onnx', '--jobs', '1', ...target, ...places],
+      ['test', 'large.onnx', 'small.onnx', '--jobs', '1', '--scope', 'full', ...target, ...places],
       folder,
     )
   }

@@ -52,6 +52,11 @@ test('layers are listed in graph order, by stable names, after the whole model',
   expect(old.stdout).toBe('chain/layer_MatMul_product@ort-web:wasm\n')
 })
 
+test('what was recorded has no layers', async () => {
+  const listed = await assay(['list', 'chain.onnx', '--scope', 'full,layers', '--reference', 'recorded:.'], folder)
+  expect(listed.stdout).toBe('chain/full_model@ort-web:wasm\n')
+})
+
 test('each is judged alone, on what the reference computed before it', async () => {
   const { code, results, stderr } = await assayJson(['test', 'chain.onnx', '--scope', 'layers', '--dim', 'n=4'], folder)
   expect([code, results.map(({ scope, verdict }) => `${scope} ${verdict}`)], stderr).toEqual([
@@ -78,7 +83,7 @@ test('a fault is found in its layer and nowhere else, and leaves the layer as fi
   const layer = results.find(({ scope }) => scope === 'layer_Add_sum')!
   const files = ['layer.onnx', 'inputs.safetensors', 'reference.safetensors', 'target.safetensors']
   expect(layer.artifacts.map(({ name }) => name)).toEqual(files)
-  expect(layer.reproduce).toContain('--scope full,layers')
+  expect(layer.reproduce).not.toContain('--scope')
   expect(layer.metrics.find(({ name }) => name === 'max_abs')?.value).toBeCloseTo(0.5, 5)
 })
 

@@ -16,6 +16,8 @@ export interface TargetSchema {
   readonly defaultDevice: string
   /** The device is free text (a path, a host) and must be given. */
   readonly openDevice?: boolean
+  /** It gives what was stored and runs nothing, so it has no layers. */
+  readonly stored?: true
   /** It is published in versions, of which one may be named. */
   readonly versioned?: true
   /** Option → default, or null where there is none. */

@@ -1,3 +1,3 @@
 import type { RuntimeSchema } from '../contract.ts'
 
-export const RECORDED_SCHEMA: RuntimeSchema = { defaultDevice: '', openDevice: true, options: {} }
+export const RECORDED_SCHEMA: RuntimeSchema = { defaultDevice: '', openDevice: true, stored: true, options: {} }

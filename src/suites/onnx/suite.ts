@@ -100,9 +100,10 @@ async function* allCasesOf(
 async function* layerCases(
   model: FoundModel,
   full: readonly Collected<FullModelCase>[],
-  { layerGroups }: OnnxSuiteOptions,
+  { layerGroups, pool }: OnnxSuiteOptions,
 ): AsyncGenerator<Collected<LayerCase>> {
-  const live = full.filter(({ referenceTarget }) => referenceTarget !== null)
+  const runs = (target: Target | null) => target !== null && !pool.schemaOf(target).stored
+  const live = full.filter(({ referenceTarget, underTest }) => runs(referenceTarget) && runs(underTest))
   if (live.length === 0) return
   for (const [place, { node, ...site }] of (await sitesOf(model, layerGroups)).entries()) {
     for (const whole of live) {
