@@ -32,9 +32,13 @@ describe('shapes', () => {
     const folder = project({ 'm.onnx': model })
     const { code, results, stderr } = await assayJson(['test', 'm.onnx', ...LAYERS, '--dim', 'length=4,7'], folder)
     expect(code, stderr).toBe(0)
-    const scopes = ['full_model', 'layer_MatMul_xw', 'layer_Shape_sizes', 'layer_Gather_second', 'layer_Concat_swap']
-    const all = [...scopes, 'layer_Reshape_turn'].flatMap((scope) => [`${scope}[length=4]`, `${scope}[length=7]`])
-    expect(verdicts(results)).toEqual(all.map((scope) => `pass ${scope}`))
+    const layers = ['MatMul_xw', 'Shape_sizes', 'Gather_second', 'Concat_swap', 'Reshape_turn']
+    expect(verdicts(results)).toEqual([
+      'pass full_model[length=4]',
+      'pass full_model[length=7]',
+      ...layers.map((name) => `pass layer_${name}[length=4]`),
+      ...layers.map((name) => `pass layer_${name}[length=7]`),
+    ])
     const turn = results.find(({ scope }) => scope === 'layer_Reshape_turn[length=7]')!
     expect(turn.measurements['input.xw']).toMatch(/^float32 \(1, 7, 3\), as/)
     expect(turn.measurements['input.turned']).toMatch(/^int64 \(2\), as/)
@@ -147,4 +151,33 @@ test('what was computed is kept; a model that was edited under its name is compu
   writeFileSync(join(folder, 'm.onnx'), affineModel(3))
   const made = (steps: readonly string[]) => steps.filter((step) => step.startsWith('made') && !step.includes('keep'))
   expect(made(await judge())).toEqual(made(first))
+})
+
+test('values that no worker gives travel as float32', async () => {
+  const cast = (to: number, input: string, output: string): NodeParts => {
+    return { op: 'Cast', name: `to_${output}`, inputs: [input], outputs: [output], attributes: { to: BigInt(to) } }
+  }
+  const model = buildModel({
+    opset: 21,
+    inputs: [{ name: 'x', dtype: 'float32', shape: [4] }],
+    outputs: [{ name: 'y', dtype: 'float32', shape: [4] }],
+    initializers: { step: tensor('float32', [], [0.25]), zero: tensor('float8e4m3fn', [], [0]) },
+    nodes: [
+      cast(16, 'x', 'short'),
+      cast(1, 'short', 'wide'),
+      { op: 'QuantizeLinear', name: 'shrink', inputs: ['wide', 'step', 'zero'], outputs: ['tiny'] },
+      { op: 'DequantizeLinear', name: 'grow', inputs: ['tiny', 'step', 'zero'], outputs: ['y'] },
+    ],
+  })
+  const folder = project({ 'm.onnx': model })
+  const { results, stderr } = await assayJson(['test', 'm.onnx', ...LAYERS, '--input', 'x=0..9'], folder)
+  expect(verdicts(results), stderr).toEqual([
+    'pass full_model',
+    'pass layer_Cast_to_short',
+    'pass layer_Cast_to_wide',
+    'pass layer_QuantizeLinear_shrink',
+    'pass layer_DequantizeLinear_grow',
+  ])
+  expect(results[1]!.outputs[0]).toMatchObject({ name: 'short#float32', dtype: 'float32' })
+  expect(results[4]!.measurements['input.tiny#float32']).toMatch(/^float32 \(4\), as the reference/)
 })

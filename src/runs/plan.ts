@@ -40,11 +40,19 @@ export async function planRun(request: PlanRequest): Promise<Plan> {
   return { header, work: mine.map((c) => ({ c, suite: suiteOf.get(c)! })) }
 }
 
-/** By id, but parts of a model as they follow each other in it. */
+/** By id, but parts of a model after its wholes, whole by whole, as they follow each other in it. */
 function inPlanOrder(a: Case, b: Case): number {
-  const [modelA, modelB] = [`${a.model}/`, `${b.model}/`]
-  if (modelA !== modelB) return modelA < modelB ? -1 : 1
-  return (a.part?.place ?? -1) - (b.part?.place ?? -1) || (a.id < b.id ? -1 : 1)
+  return (
+    inTextOrder(`${a.model}/`, `${b.model}/`) ||
+    inTextOrder(a.part?.of ?? '', b.part?.of ?? '') ||
+    (a.part?.place ?? -1) - (b.part?.place ?? -1) ||
+    inTextOrder(a.id, b.id)
+  )
+}
+
+function inTextOrder(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
 }
 
 async function collect(suites: readonly Suite[]): Promise<Map<Case, Suite>> {
