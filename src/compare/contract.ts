@@ -4,9 +4,9 @@ import type { TensorSource, TensorSpec } from '../domain/tensor.ts'
 import type { Verdict } from '../domain/verdict.ts'
 
 /**
- * A float passes if |t − r| ≤ rtol·|r| + scale·max|r| + atol at every place (but the allowed fraction) and
- * ‖t − r‖ / ‖r‖ ≤ relL2. Single elements and all-zero references have no scale and no norm: there it is
- * |t − r| ≤ min(rtol, relL2)·|r| + floor + atol.
+ * A float passes if |t − r| ≤ rtol·|r| + scale·max|r| + atol + rounding at every place (but the allowed fraction) and
+ * ‖t − r‖ ≤ relL2·‖r‖ + rounding·√n. Single elements and all-zero references have no scale and no norm: there it is
+ * |t − r| ≤ min(rtol, relL2)·|r| + floor + atol + rounding.
  */
 export interface Tolerance {
   readonly rtol: number
@@ -18,6 +18,8 @@ export interface Tolerance {
   readonly atol: number
   /** Absolute limit, beside rtol, of single elements and all-zero references. */
   readonly floor: number
+  /** What an op that computes around 1 rounds, however small its results are; 0 for all others. */
+  readonly rounding: number
   /** Fraction of elements that may be over the elementwise limit. */
   readonly allowedMismatch: number
   /** Steps of the storage dtype that are always allowed; 0 where the user gave elementwise limits. */
@@ -25,6 +27,14 @@ export interface Tolerance {
 }
 
 export type Scope = 'model' | 'layer'
+
+/** How a single layer computes, as far as it bears on its roundings. */
+export interface Arithmetic {
+  /** How many numbers are added up to make one. */
+  readonly terms: number
+  /** Results are what is left of numbers near 1. */
+  readonly aroundOne: boolean
+}
 
 /** Precisions with a row in the tolerance table. */
 export type ComputeDType = Extract<

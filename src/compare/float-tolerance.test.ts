@@ -165,3 +165,30 @@ describe('small floats', () => {
     expect(result.verdict).toBe('pass')
   })
 })
+
+describe('a function that is computed around 1', () => {
+  const rule = tableRule('float32', 'layer', { terms: 1, aroundOne: true })
+  const small = Array.from({ length: 64 }, (_, i) => 1e-5 * (1 + i / 64))
+  const off = (by: number) =>
+    tensor(
+      'float32',
+      small.map((value, i) => value + (i % 2 === 0 ? by : -by)),
+    )
+
+  test('rounds small results as it rounds large ones', async () => {
+    const result = await compare(tensor('float32', small), off(2.4e-7), rule)
+    expect([result.verdict, result.rule]).toEqual([
+      'pass',
+      'float32 single layer, around 1 (table): |t−r| ≤ 1e-4·|r| + 1e-5·max|r| + 4.77e-7, relL2 ≤ 1e-5 beyond such roundings',
+    ])
+    expect((await compare(tensor('float32', small), off(2.4e-7), tableRule('float32', 'layer'))).verdict).toBe('fail')
+  })
+
+  test('but no more than that', async () => {
+    expect((await compare(tensor('float32', small), off(6e-7), rule)).verdict).toBe('fail')
+    const large = Array.from({ length: 64 }, (_, i) => 0.5 + i / 200)
+    const moved = large.map((value) => value * (1 + 3e-5))
+    const result = await compare(tensor('float32', large), tensor('float32', moved), rule)
+    expect([result.verdict, result.reason]).toEqual(['fail', expect.stringContaining('relL2 3e-5 is over 1.0')])
+  })
+})

@@ -4,7 +4,7 @@ import { elementCount, type TensorSource } from '../domain/tensor.ts'
 import { formatElement } from '../tensors/format-element.ts'
 import type { TensorContext } from './contract.ts'
 import { measureMaxAbs } from './max-abs.ts'
-import { pairMetrics, relL2, roundingRelL2, type Thresholds } from './metrics.ts'
+import { pairMetrics, relativeToNorm, relL2, roundingRelL2, type Thresholds } from './metrics.ts'
 import { type NumberRule, type NumericPlan, planNumbers } from './numeric-plan.ts'
 import { pairBlocks } from './pair-blocks.ts'
 import { PairStatistics } from './pair-statistics.ts'
@@ -73,7 +73,7 @@ function faultsOf(plan: NumericPlan, statistics: PairStatistics): string[] {
     ...nonFiniteFaults(statistics),
     ...(plan.rule.kind === 'quantised' ? stepFaults(plan.rule.steps, statistics) : []),
     ...mismatchFaults(plan, statistics),
-    ...relL2Faults(statistics),
+    ...relL2Faults(plan, statistics),
   ]
 }
 
@@ -96,17 +96,18 @@ function mismatchFaults(plan: NumericPlan, statistics: PairStatistics): string[]
   return [`${mismatches} of ${statistics.count} values ${words}${allowed === 0 ? '' : `, ${allowed} may`}`]
 }
 
-function relL2Faults(statistics: PairStatistics): string[] {
-  const limit = relL2Limit(statistics)
+function relL2Faults(plan: NumericPlan, statistics: PairStatistics): string[] {
+  const limit = relL2Limit(plan, statistics)
   const value = relL2(statistics)
   if (limit === null || value === null || value <= limit) return []
   return [`relL2 ${formatMeasured(value)} is over ${formatMeasured(limit)}`]
 }
 
-/** Rounding to the storage dtype alone may move a tensor by half a step everywhere. */
-function relL2Limit(statistics: PairStatistics): number | null {
-  const limit = statistics.limits.relL2
-  return limit === null ? null : Math.max(limit, roundingRelL2(statistics))
+/** Rounding to the storage dtype alone may move a tensor by half a step everywhere, and so may an op's own rounding. */
+function relL2Limit({ rule, limits }: NumericPlan, statistics: PairStatistics): number | null {
+  if (limits.relL2 === null || rule.kind !== 'float') return limits.relL2
+  const ofOp = relativeToNorm(rule.tolerance.rounding, statistics)
+  return Math.max(limits.relL2 + ofOp, roundingRelL2(statistics))
 }
 
 /** Floats that are the same everywhere, or none of them finite, could come from anything. */
@@ -142,9 +143,10 @@ function faultFlags({ rule }: NumericPlan, { nonFiniteMismatches }: PairStatisti
   return rule.kind === 'float' ? ['over-tolerance'] : []
 }
 
-function thresholdsOf({ rule, allowedFraction, limits }: NumericPlan, statistics: PairStatistics): Thresholds {
+function thresholdsOf(plan: NumericPlan, statistics: PairStatistics): Thresholds {
+  const { rule, allowedFraction, limits } = plan
   const provenance = rule.source
-  const limit = relL2Limit(statistics)
+  const limit = relL2Limit(plan, statistics)
   const steps = limits.ulpDType === null ? 'max_abs' : 'max_ulp'
   return {
     nonfinite_mismatch: { threshold: 0, provenance: 'NaN must meet NaN and an infinity the same infinity' },

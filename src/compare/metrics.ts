@@ -93,6 +93,11 @@ export function roundingRelL2({ sums }: PairStatistics): number {
   return sums.reference > 0 ? Math.sqrt(sums.halfUlp / sums.reference) : 0
 }
 
+/** An error of this size at every place, as a part of the reference's norm. */
+export function relativeToNorm(error: number, { sums, unit }: PairStatistics): number {
+  return error === 0 || sums.reference === 0 ? 0 : (error * unit * Math.sqrt(sums.finite)) / Math.sqrt(sums.reference)
+}
+
 function rmse({ sums, unit }: PairStatistics): number | null {
   return sums.finite === 0 ? null : Math.sqrt(sums.difference / sums.finite) / unit
 }

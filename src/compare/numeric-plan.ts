@@ -48,10 +48,10 @@ function pairLimits(rule: NumberRule, ulpDType: DType | null, maxReference: numb
     const isFloat = ulpDType !== null
     return { rtol: 0, constant: isFloat ? 0 : rule.steps, relL2: null, ulps: isFloat ? rule.steps : 0, ulpDType }
   }
-  const { rtol, scale, atol, floor, relL2, storageUlps } = rule.tolerance
+  const { rtol, scale, atol, floor, rounding, relL2, storageUlps } = rule.tolerance
   return {
     rtol: hasScale ? rtol : loneRtol(rule.tolerance),
-    constant: atol + (hasScale ? scale * maxReference : floor),
+    constant: atol + rounding + (hasScale ? scale * maxReference : floor),
     relL2: hasScale ? relL2 : null,
     // Results that differ by next to nothing may be rounded to neighbours when they are stored, and in float16 or less
     // such a step is larger than many a limit.

@@ -38,17 +38,19 @@ function describeLimits(rule: Rule, hasScale: boolean): string {
 
 function describeTolerance(tolerance: Tolerance, hasScale: boolean): string {
   const elements = describeElementLimit(tolerance, hasScale)
-  return hasScale && tolerance.relL2 !== null ? `${elements}, relL2 ≤ ${formatLimit(tolerance.relL2)}` : elements
+  if (!hasScale || tolerance.relL2 === null) return elements
+  return `${elements}, relL2 ≤ ${formatLimit(tolerance.relL2)}${tolerance.rounding > 0 ? ' beyond such roundings' : ''}`
 }
 
 function describeElementLimit(tolerance: Tolerance, hasScale: boolean): string {
-  const { rtol, scale, atol, floor, allowedMismatch } = tolerance
+  const { rtol, scale, atol, floor, rounding, allowedMismatch } = tolerance
   const relative = hasScale ? rtol : loneRtol(tolerance)
   const terms = [
     ...(relative === 0 ? [] : [`${formatLimit(relative)}·|r|`]),
     ...(hasScale && scale > 0 ? [`${formatLimit(scale)}·max|r|`] : []),
     ...(!hasScale && floor > 0 ? [formatLimit(floor)] : []),
     ...(atol === 0 ? [] : [formatLimit(atol)]),
+    ...(rounding === 0 ? [] : [formatMeasured(rounding)]),
   ]
   const limit = `|t−r| ≤ ${terms.length === 0 ? '0' : terms.join(' + ')}`
   return allowedMismatch === 0 ? limit : `${limit} but for ${formatLimit(allowedMismatch * 100)} % of the elements`

@@ -61,10 +61,10 @@ export class SelectedValues {
   allowedAt(place: number): number {
     const { dtype } = this.#source
     if (dtypeKind(dtype) !== 'float') return 0
-    const { rtol, atol, scale, floor, storageUlps } = this.#tolerance
+    const { rtol, atol, scale, floor, rounding, storageUlps } = this.#tolerance
     const value = Math.abs(this.#numberAt(place))
     if (!Number.isFinite(value)) return 0
-    const limit = rtol * value + atol + (this.hasScale ? scale * this.maxAbs : floor)
+    const limit = rtol * value + atol + rounding + (this.hasScale ? scale * this.maxAbs : floor)
     return Math.max(limit, storageUlps * ulpSize(dtype, value))
   }
 

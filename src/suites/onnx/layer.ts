@@ -1,10 +1,10 @@
-import type { TraceComparison } from '../../compare/contract.ts'
+import type { Arithmetic, TraceComparison } from '../../compare/contract.ts'
 import { SkipCase } from '../../domain/errors.ts'
 import type { Trace } from '../../domain/tensor.ts'
 import { formatShape } from '../../domain/tensor.ts'
+import { arithmeticOf } from '../../onnx/arithmetic.ts'
 import { layerOf } from '../../onnx/layer-border.ts'
 import type { LayerSite } from '../../onnx/layer-sites.ts'
-import { summedTerms } from '../../onnx/summed-terms.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import type { RecordedLayer } from './activations.ts'
 import { type CutLayer, cutLayer, recordedOutputs, runLayer } from './cut-layer.ts'
@@ -172,21 +172,24 @@ async function compareLayer(
 
 function compareGiven({ c, lab, options, cut, tested, isMadeUp }: Work, reference: Given, target: Given) {
   const subject = { id: c.id, model: cut.model, tested: tested.model, target: c.underTest, scope: 'layer' } as const
-  const terms = termsOf(cut, reference.trace)
-  const rules = rulesFor({ ...subject, terms, overrides: options.tolerances })
+  const arithmetic = arithmeticIn(cut, reference.trace)
+  const rules = rulesFor({ ...subject, arithmetic, overrides: options.tolerances })
   const generated = isMadeUp && [...cut.inputs.tensors.values()].some(isData)
   const request = { rules, target: c.underTest, generated }
   return compareSides({ lab, inputs: cut.inputs }, reference.trace, target.trace, request)
 }
 
-/** Of the node that adds up most. */
-function termsOf({ model, inputs }: CutLayer, { tensors }: Trace): number {
-  const terms = model.graph.node.map((node) => {
+/** Of the nodes whose input and output are seen. */
+function arithmeticIn({ model, inputs }: CutLayer, { tensors }: Trace): Arithmetic {
+  const found = model.graph.node.flatMap((node) => {
     const [input, output] = [inputs.tensors.get(node.input[0] ?? ''), tensors.get(node.output[0] ?? '')]
-    if (!input || !output) return 1
-    return summedTerms(node, { input: input.shape, output: output.shape, opset: model.opsets.get('') ?? 1 })
+    if (!input || !output) return []
+    return arithmeticOf(node, { input: input.shape, output: output.shape, opset: model.opsets.get('') ?? 1 })
   })
-  return Math.max(1, ...terms)
+  return {
+    terms: Math.max(1, ...found.map(({ terms }) => terms)),
+    aroundOne: found.some(({ aroundOne }) => aroundOne),
+  }
 }
 
 function measurementsOf({ c, bench, cut, isMadeUp }: Work): Record<string, string> {

@@ -1,4 +1,4 @@
-import type { ComputeDType, Rule, Tolerance } from '../../compare/contract.ts'
+import type { Arithmetic, ComputeDType, Rule, Tolerance } from '../../compare/contract.ts'
 import { overrideTolerance, PRECISIONS, type ToleranceOverride, tableRule } from '../../compare/tolerances.ts'
 import { type DType, dtypeKind } from '../../domain/dtype.ts'
 import { UsageError } from '../../domain/errors.ts'
@@ -30,8 +30,8 @@ export interface RulesRequest {
   readonly target: Target
   /** Single layers are held to tighter limits. */
   readonly scope: 'model' | 'layer'
-  /** How many numbers a single layer adds up to make one. */
-  readonly terms?: number
+  /** How a single layer computes. */
+  readonly arithmetic?: Arithmetic
   readonly overrides: readonly ToleranceRule[]
 }
 
@@ -101,13 +101,13 @@ function selectionLimits(
 ): { tolerance: Tolerance; source: string } {
   const isInput = request.model.inputs.some((input) => input.name === indexed)
   if (!isInput || declaredPrecision(request.target) !== null) return limits(request, output, 'float32')
-  const exactly = { rtol: 0, scale: 0, relL2: null, atol: 0, floor: 0, allowedMismatch: 0, storageUlps: 0 }
+  const exactly = { rtol: 0, scale: 0, relL2: null, atol: 0, floor: 0, rounding: 0, allowedMismatch: 0, storageUlps: 0 }
   return { tolerance: exactly, source: `indices into the input "${indexed}"` }
 }
 
 function limits(request: RulesRequest, output: string, dtype: DType): { tolerance: Tolerance; source: string } {
   const precision = coarser(precisionOf(request, output), dtype)
-  const { tolerance, source } = tableRule(precision, request.scope, request.terms)
+  const { tolerance, source } = tableRule(precision, request.scope, request.arithmetic)
   const override = request.overrides.findLast((candidate) => applies(candidate, request, output, dtype))
   if (!override) return { tolerance, source }
   return { tolerance: overrideTolerance(tolerance, override), source: override.source }

@@ -1,3 +1,4 @@
+import type { Arithmetic } from '../compare/contract.ts'
 import { elementCount } from '../domain/tensor.ts'
 import type { NodeProto } from './generated/onnx-ml_pb.ts'
 import { domainOf, intAttribute } from './walk.ts'
@@ -12,6 +13,13 @@ export interface NodeShapes {
   readonly opset: number
 }
 
+/** Sigmoid is computed as a half plus something odd, also where that leaves next to nothing. */
+const AROUND_ONE = new Set(['Sigmoid'])
+
+export function arithmeticOf(node: NodeProto, shapes: NodeShapes): Arithmetic {
+  return { terms: summedTerms(node, shapes), aroundOne: domainOf(node) === '' && AROUND_ONE.has(node.opType) }
+}
+
 /** Since then Softmax goes along one axis; before, over all axes from there on. */
 const SOFTMAX_ALONG_AXIS = 13
 
@@ -21,7 +29,7 @@ const REDUCING = /^(Reduce(Mean|Sum|SumSquare|L1|L2|LogSum|LogSumExp)|Global(Ave
  * How many numbers an op adds up to make one: the rounding error of a sum grows with them. Products of matrices are not
  * counted, their terms have both signs and their sums are blocked everywhere.
  */
-export function summedTerms(node: NodeProto, { input, output, opset }: NodeShapes): number {
+function summedTerms(node: NodeProto, { input, output, opset }: NodeShapes): number {
   const { opType } = node
   if (domainOf(node) !== '') return 1
   if (REDUCING.test(opType)) return elementCount(input) / Math.max(elementCount(output), 1)
