@@ -130,7 +130,7 @@ async function planRequest(invocation: Invocation, pool: Pool): Promise<PlanRequ
     ...targets,
     ...choices,
     pool,
-    digests: shard !== undefined,
+    contents: shard !== undefined,
     reproduce: reproduceOf(invocation),
   })
   return {

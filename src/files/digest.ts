@@ -1,11 +1,28 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 
 /** sha256 of a file's content, in hex, without holding the file. */
 export async function sha256File(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Uint8Array)
   return hash.digest('hex')
+}
+
+/** Reads a file again only when it is another one or was changed. */
+export class FileDigests {
+  readonly #known = new Map<string, Promise<string>>()
+
+  async of(path: string): Promise<string> {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path)
+    const identity = JSON.stringify([path, dev, ino, size, mtimeMs, ctimeMs])
+    const known = this.#known.get(identity)
+    if (known) return known
+    const digest = sha256File(path)
+    this.#known.set(identity, digest)
+    digest.catch(() => this.#known.delete(identity))
+    return digest
+  }
 }
 
 /** sha256 of bytes, or of a JSON-able value whatever the order of its keys. */

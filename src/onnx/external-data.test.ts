@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { FileDigests } from '../files/digest.ts'
 import { buildModel } from './builder.ts'
 import {
   AttributeProto_AttributeType,
@@ -81,9 +82,11 @@ test('data beside the model is accepted, listed, digested and read', async () =>
   expect(model.externalFiles).toEqual([{ location: 'weights.bin', path: join(folder, 'weights.bin'), byteLength: 32 }])
   const tensor = await readTensor(model, model.graph.initializer[0]!)
   expect(tensor).toEqual({ dtype: 'float32', shape: [4], bytes: Uint8Array.from({ length: 16 }, (_, i) => i + 8) })
-  const before = await modelDigest(model)
+  const digests = new FileDigests()
+  const before = await modelDigest(model, digests)
+  expect(await modelDigest(model, digests)).toBe(before)
   await writeFile(join(folder, 'weights.bin'), new Uint8Array(32))
-  expect(await modelDigest(await readModel(path))).not.toBe(before)
+  expect(await modelDigest(await readModel(path), digests)).not.toBe(before)
 })
 
 test.each(['sub/weights.bin', './sub/weights.bin'])('data in a sub-folder (%s) is accepted', async (location) => {

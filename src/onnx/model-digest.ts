@@ -1,9 +1,10 @@
-import { digestOf, sha256File } from '../files/digest.ts'
+import type { FileDigests } from '../files/digest.ts'
+import { digestOf } from '../files/digest.ts'
 import type { OnnxModel } from './model.ts'
 
 /** Digest over the content of a model file and of each file that holds its external data. */
-export async function modelDigest(model: OnnxModel): Promise<string> {
+export async function modelDigest(model: OnnxModel, digests: FileDigests): Promise<string> {
   const external: Record<string, string> = {}
-  for (const { location, path } of model.externalFiles) external[location] = await sha256File(path)
+  for (const { location, path } of model.externalFiles) external[location] = await digests.of(path)
   return digestOf({ model: digestOf(model.bytes), external: Object.entries(external).sort() })
 }

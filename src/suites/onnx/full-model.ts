@@ -46,7 +46,7 @@ interface Work {
 /** Inputs, reference trace, target trace, comparison; and, when over tolerance, how far the reference itself moves. */
 export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, c.underTest])
-  const model = await loadModel(c.path, 'reference', lab)
+  const model = await loadModel(c.path, 'reference', lab, options.digests)
   const tested = await testedModel(c, model, options, lab)
   const inputs = await prepareInputs(c, model, lab, options)
   const work = { c, lab, options, model, tested, inputs }
@@ -90,14 +90,15 @@ async function testedModel(
   lab: Lab,
 ): Promise<LoadedModel> {
   const other = c.underTest.options.model
-  return other === undefined ? model : loadModel(resolve(options.cwd, other), 'target', lab)
+  return other === undefined ? model : loadModel(resolve(options.cwd, other), 'target', lab, options.digests)
 }
 
 async function referenceSide(work: Work, bench: Bench): Promise<ReferenceGiven> {
   const { c, model, options, lab } = work
   if (c.referenceTarget) {
     const own = c.referenceTarget.options.model
-    const given = own === undefined ? model : await loadModel(resolve(options.cwd, own), 'reference', lab)
+    const given =
+      own === undefined ? model : await loadModel(resolve(options.cwd, own), 'reference', lab, options.digests)
     return { ...(await captureSide(bench, 'reference', c.referenceTarget, wholeModel(given))), model: given }
   }
   const trace = await readDataSet(c.dataSet!, 'output', model.model.outputs, 'inputs', 'reference')

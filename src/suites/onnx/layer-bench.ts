@@ -51,7 +51,7 @@ export class LayerBenches {
   /** The model that the target runs instead, with the same branches in place; null where its branches are others. */
   tested(path: string, c: LayerCase, bench: LayerBench, lab: Lab, options: OnnxSuiteContext) {
     const place = resolve(options.cwd, path)
-    const open = async () => sliceTested(await loadModel(place, 'target', lab), bench, options)
+    const open = async () => sliceTested(await loadModel(place, 'target', lab, options.digests), bench, options)
     return remembered(this.#tested, JSON.stringify([place, benchKey(c)]), open, KEPT)
   }
 }
@@ -61,7 +61,7 @@ function benchKey({ path, dataSet, dims, referenceTarget }: LayerCase): string {
 }
 
 async function openBench(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerBench> {
-  const loaded = await loadModel(c.path, 'reference', lab)
+  const loaded = await loadModel(c.path, 'reference', lab, options.digests)
   const inputs = await lastingInputs(await prepareInputs(c, loaded, lab, options), lab)
   const reference = c.referenceTarget!
   const info = await infoOf(options, 'reference', reference)

@@ -1,6 +1,6 @@
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import { sha256File } from '../../files/digest.ts'
+import { FileDigests, sha256File } from '../../files/digest.ts'
 import type { GroupPattern } from '../../onnx/layer-groups.ts'
 import { type LayerSite, layerSites } from '../../onnx/layer-sites.ts'
 import { readModel } from '../../onnx/model.ts'
@@ -35,7 +35,7 @@ export interface OnnxSuiteOptions {
   readonly layerGroups: readonly GroupPattern[]
   readonly layerInputs: LayerInputs
   /** Put the content of every model into the plan, so that shards of different models do not merge. */
-  readonly digests: boolean
+  readonly contents: boolean
   /** The command line that selects one case by its id. */
   readonly reproduce: (id: string) => string
 }
@@ -49,6 +49,7 @@ export type LayerInputs = (typeof LAYER_INPUTS)[number]
 
 /** What the cases of one run share. */
 export interface OnnxSuiteContext extends OnnxSuiteOptions {
+  readonly digests: FileDigests
   /** Ids of all layers of a whole model's case, selected or not. */
   readonly layersOf: (whole: string) => readonly string[]
   readonly layers: LayerBenches
@@ -64,14 +65,14 @@ const RECORDED = 'recorded'
 export function onnxSuite(options: OnnxSuiteOptions): Suite {
   const cases = new Map<string, FullModelCase | LayerCase>()
   const layersOf = (whole: string) => [...cases.values()].filter(({ part }) => part?.of === whole).map(({ id }) => id)
-  const shared = { bands: new Map(), twins: new Map(), layers: new LayerBenches() }
+  const shared = { digests: new FileDigests(), bands: new Map(), twins: new Map(), layers: new LayerBenches() }
   const context: OnnxSuiteContext = { ...options, ...shared, layersOf }
   return {
     name: 'onnx',
     async *collect() {
       const models = discoverModels(options.paths, options.cwd)
       for (const model of models) {
-        const content = options.digests ? await sha256File(model.path) : undefined
+        const content = options.contents ? await sha256File(model.path) : undefined
         for await (const found of allCasesOf(model, options)) {
           cases.set(found.id, { ...found, onlyModel: models.length === 1 })
           yield { ...found, ...(content && { content }) }
