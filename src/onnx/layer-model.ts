@@ -1,7 +1,7 @@
 import { clone, create } from '@bufbuild/protobuf'
-import { DTYPES, type DType } from '../domain/dtype.ts'
+import { DTYPES, type DType, dtypeFromOnnx } from '../domain/dtype.ts'
 import { SkipCase } from '../domain/errors.ts'
-import type { TensorSpec } from '../domain/tensor.ts'
+import { elementCount, type TensorSpec } from '../domain/tensor.ts'
 import { carrierOf, castIn, castOut } from './carriers.ts'
 import { isExternal } from './external-data.ts'
 import type { FlatModel } from './flatten.ts'
@@ -34,6 +34,7 @@ export async function layerModel(
   layer: Layer,
   given: ReadonlyMap<string, TensorSpec>,
 ): Promise<ModelProto> {
+  refuseTooLarge(layer)
   const initializer: TensorProto[] = []
   for (const weight of layer.weights) initializer.push(await inside(original, weight))
   const taken = layer.inputs.map((name) => [name, carrierOf(name, dtypes.get(name))] as const)
@@ -51,6 +52,17 @@ export async function layerModel(
     initializer,
   })
   return { ...flat.proto, graph }
+}
+
+/** What protobuf holds, less what the rest of a layer takes. */
+const MOST_WEIGHT_BYTES = 2 ** 31 - 2 ** 20
+
+function refuseTooLarge({ weights }: Layer): void {
+  const bytes = weights.reduce((sum, { dims, dataType }) => {
+    const dtype = dtypeFromOnnx(dataType)
+    return sum + (dtype ? elementCount(dims.map(Number)) * (DTYPES[dtype].bits / 8) : 0)
+  }, 0)
+  if (bytes > MOST_WEIGHT_BYTES) throw new SkipCase(`its weights of ${bytes} bytes do not fit into one ONNX file`)
 }
 
 /** A single layer carries its own weights, wherever they were. */

@@ -64,7 +64,8 @@ const RECORDED = 'recorded'
 /** ONNX models, whole and layer by layer, target against reference. */
 export function onnxSuite(options: OnnxSuiteOptions): Suite {
   const cases = new Map<string, FullModelCase | LayerCase>()
-  const layersOf = (whole: string) => [...cases.values()].filter(({ part }) => part?.of === whole).map(({ id }) => id)
+  const layers = new Map<string, string[]>()
+  const layersOf = (whole: string) => layers.get(whole) ?? []
   const shared = { digests: new FileDigests(), bands: new Map(), twins: new Map(), layers: new LayerBenches() }
   const context: OnnxSuiteContext = { ...options, ...shared, layersOf }
   return {
@@ -75,6 +76,8 @@ export function onnxSuite(options: OnnxSuiteOptions): Suite {
         const content = options.contents ? await sha256File(model.path) : undefined
         for await (const found of allCasesOf(model, options)) {
           cases.set(found.id, { ...found, onlyModel: models.length === 1 })
+          const { id, part } = found
+          if (part) pushTo(layers, part.of, id)
           yield { ...found, ...(content && { content }) }
         }
       }
@@ -84,6 +87,12 @@ export function onnxSuite(options: OnnxSuiteOptions): Suite {
       return 'site' in found ? judgeLayer(found, lab, context) : judgeFullModel(found, lab, context)
     },
   }
+}
+
+function pushTo(lists: Map<string, string[]>, key: string, item: string): void {
+  const list = lists.get(key)
+  if (list) list.push(item)
+  else lists.set(key, [item])
 }
 
 type Collected<C> = Omit<C, 'onlyModel'>
