@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { endWithHost, HostPipes } from '../browser/bridge.ts'
@@ -17,6 +18,7 @@ export interface BrowserOrder {
 
 /** A browser that dies takes its page along, so the page's end alone is not yet the tab's. */
 const BROWSER_NEWS_MS = 700
+const LAST_WRITES_MS = 100
 
 async function main({ page, program, flags, scratch }: BrowserOrder): Promise<void> {
   const pipes = new HostPipes()
@@ -28,7 +30,7 @@ async function main({ page, program, flags, scratch }: BrowserOrder): Promise<vo
   if (reason !== null) await pipes.sayLastWords(reason)
   browser.kill('SIGKILL')
   await ended
-  await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {})
+  await removeForGood(scratch)
   process.exit(reason === null ? 0 : 1)
 }
 
@@ -41,6 +43,16 @@ async function serve(pipes: HostPipes, server: PageServer, ended: Promise<string
   if (ending.by === 'host') return null
   const fate = await Promise.race([ended, delay(BROWSER_NEWS_MS, null)])
   return ending.reason ?? fate ?? "the browser's tab crashed or was closed; perhaps it ran out of memory"
+}
+
+/** The browser's own processes outlive it for a moment and may write there once more. */
+async function removeForGood(folder: string): Promise<void> {
+  const ATTEMPTS = 10
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {})
+    await delay(LAST_WRITES_MS)
+    if (!existsSync(folder)) return
+  }
 }
 
 function endOf(browser: ChildProcess): Promise<string> {
