@@ -1,4 +1,4 @@
-// Types, lint and format, import direction, unused exports.
+// Types, lint and format, import direction, unused exports, and whether the embedded kernels are what their sources compile to.
 import { bin, ensureInstalled, run } from './setup.mjs'
 
 ensureInstalled()
@@ -7,6 +7,7 @@ const checks = [
   ['lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['imports', process.execPath, ['scripts/check-imports.mjs']],
   ['unused', bin('knip'), []],
+  ['kernels', process.execPath, ['scripts/build-kernels.mjs', '--check']],
 ]
 const failed = checks.filter(([title, command, args]) => {
   const status = run(command, args)
