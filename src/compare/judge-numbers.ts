@@ -1,13 +1,12 @@
 import { StageError } from '../domain/errors.ts'
 import type { OutputResult } from '../domain/result.ts'
 import { elementCount, type TensorSource } from '../domain/tensor.ts'
-import { formatElement } from '../tensors/format-element.ts'
 import type { TensorContext } from './contract.ts'
 import { measureMaxAbs } from './max-abs.ts'
-import { pairMetrics, relativeToNorm, relL2, roundingRelL2, type Thresholds } from './metrics.ts'
+import { measurePair } from './measure-pair.ts'
+import { pairMetrics, relL2, relL2Limit, type Thresholds } from './metrics.ts'
 import { type NumberRule, type NumericPlan, planNumbers } from './numeric-plan.ts'
-import { pairBlocks } from './pair-blocks.ts'
-import { PairStatistics } from './pair-statistics.ts'
+import type { PairStatistics } from './pair-statistics.ts'
 import { describeRule, formatMeasured } from './rule-text.ts'
 import { smallestPassing } from './would-pass.ts'
 
@@ -35,18 +34,6 @@ export async function judgeNumbers(
     mismatches: mismatchesOf(plan, statistics),
     worst: statistics.worst.list(reference.name, reference.shape),
   }
-}
-
-async function measurePair(reference: TensorSource, target: TensorSource, plan: NumericPlan): Promise<PairStatistics> {
-  const statistics = new PairStatistics(plan.limits, plan.maxReference)
-  for await (const block of pairBlocks(reference, target)) {
-    statistics.add(block)
-    statistics.worst.describe((element) => [
-      formatElement(reference.dtype, block.referenceBytes, element - block.first),
-      formatElement(target.dtype, block.targetBytes, element - block.first),
-    ])
-  }
-  return statistics
 }
 
 /** A recorded maximum that is too large would widen every limit. */
@@ -101,13 +88,6 @@ function relL2Faults(plan: NumericPlan, statistics: PairStatistics): string[] {
   const value = relL2(statistics)
   if (limit === null || value === null || value <= limit) return []
   return [`relL2 ${formatMeasured(value)} is over ${formatMeasured(limit)}`]
-}
-
-/** Rounding to the storage dtype alone may move a tensor by half a step everywhere, and so may an op's own rounding. */
-function relL2Limit({ rule, limits }: NumericPlan, statistics: PairStatistics): number | null {
-  if (limits.relL2 === null || rule.kind !== 'float') return limits.relL2
-  const ofOp = relativeToNorm(rule.tolerance.rounding, statistics)
-  return Math.max(limits.relL2 + ofOp, roundingRelL2(statistics))
 }
 
 /** Floats that are the same everywhere, or none of them finite, could come from anything. */

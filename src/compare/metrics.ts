@@ -1,4 +1,5 @@
 import type { Direction, Metric } from '../domain/result.ts'
+import type { NumericPlan } from './numeric-plan.ts'
 import type { PairStatistics } from './pair-statistics.ts'
 
 interface Threshold {
@@ -88,13 +89,20 @@ export function relL2({ sums }: PairStatistics): number | null {
   return sums.difference === 0 ? 0 : Number.POSITIVE_INFINITY
 }
 
+/** Rounding to the storage dtype alone may move a tensor by half a step everywhere, and so may an op's own rounding. */
+export function relL2Limit({ rule, limits }: NumericPlan, statistics: PairStatistics): number | null {
+  if (limits.relL2 === null || rule.kind !== 'float') return limits.relL2
+  const ofOp = relativeToNorm(rule.tolerance.rounding, statistics)
+  return Math.max(limits.relL2 + ofOp, roundingRelL2(statistics))
+}
+
 /** ‖half a step of the storage dtype everywhere‖ / ‖r‖; 0 where steps were not asked. */
-export function roundingRelL2({ sums }: PairStatistics): number {
+function roundingRelL2({ sums }: PairStatistics): number {
   return sums.reference > 0 ? Math.sqrt(sums.halfUlp / sums.reference) : 0
 }
 
 /** An error of this size at every place, as a part of the reference's norm. */
-export function relativeToNorm(error: number, { sums, unit }: PairStatistics): number {
+function relativeToNorm(error: number, { sums, unit }: PairStatistics): number {
   return error === 0 || sums.reference === 0 ? 0 : (error * unit * Math.sqrt(sums.finite)) / Math.sqrt(sums.reference)
 }
 

@@ -1,8 +1,10 @@
 import type { WorstPlace } from '../domain/result.ts'
 
 const KEPT = 10
+/** More than the roundings of error / limit and of severity · limit. */
+const SLACK = 1e-15
 
-interface Place {
+export interface Place {
   readonly severity: number
   readonly error: number
   readonly allowed: number
@@ -10,29 +12,51 @@ interface Place {
   texts: readonly [string, string] | null
 }
 
-/** The places of one tensor that are furthest over their limit, first ones first among equals. */
+/**
+ * What a place has to reach to be kept: an error above `floor`, and one above `high` times its limit or, above `tie`,
+ * at least `low` times. A little too low rather than too high.
+ */
+export interface Bar {
+  readonly floor: number
+  readonly high: number
+  readonly low: number
+  readonly tie: number
+}
+
+const NO_BAR: Bar = { floor: 0, high: 0, low: 0, tie: 0 }
+
+/** The places of one tensor that are furthest over their limit; among equals the largest errors, then the first ones. */
 export class WorstPlaces {
   readonly #places: Place[] = []
 
-  /** Places of up to this many times their limit would not be kept; cheaper to ask than `wants`. */
-  bar = 0
+  /** Cheaper to ask than `wants`. */
+  bar = NO_BAR
 
-  /** True if a place of this error would be kept. */
-  wants(error: number, allowed: number): boolean {
+  /** True if a place would be kept; without an element it counts as later than all. */
+  wants(error: number, allowed: number, element = Number.POSITIVE_INFINITY): boolean {
     if (this.#places.length < KEPT) return true
-    const last = this.#places[KEPT - 1]!
-    return isWorse(severityOf(error, allowed), error, last.severity, last.error)
+    return isBefore({ severity: severityOf(error, allowed), error, element }, this.#places[KEPT - 1]!)
   }
 
   add(element: number, error: number, allowed: number): void {
-    const severity = severityOf(error, allowed)
+    this.#insert({ severity: severityOf(error, allowed), error, allowed, element, texts: null })
+  }
+
+  /** Takes over the places of another part of the same tensor. */
+  merge(places: readonly Place[]): void {
+    for (const place of places) this.#insert(place)
+  }
+
+  get places(): readonly Place[] {
+    return this.#places
+  }
+
+  #insert(place: Place): void {
     let at = this.#places.length
-    while (at > 0 && isWorse(severity, error, this.#places[at - 1]!.severity, this.#places[at - 1]!.error)) at--
-    this.#places.splice(at, 0, { severity, error, allowed, element, texts: null })
+    while (at > 0 && isBefore(place, this.#places[at - 1]!)) at--
+    this.#places.splice(at, 0, place)
     if (this.#places.length > KEPT) this.#places.pop()
-    const least = this.#places.length === KEPT ? this.#places[KEPT - 1]!.severity : 0
-    // Among infinite severities the error itself decides.
-    this.bar = Number.isFinite(least) ? least : 0
+    if (this.#places.length === KEPT) this.bar = barOf(this.#places[KEPT - 1]!)
   }
 
   /** Gives the places that are new since the last call their texts, while the elements are still at hand. */
@@ -50,12 +74,18 @@ export class WorstPlaces {
 
 /** The worst places of several tensors together. */
 export function worstOf(places: readonly WorstPlace[]): WorstPlace[] {
-  const ranked = places.map((place) => ({ place, severity: severityOf(place.error, place.allowed) }))
-  ranked.sort((a, b) => {
-    if (isWorse(a.severity, a.place.error, b.severity, b.place.error)) return -1
-    return isWorse(b.severity, b.place.error, a.severity, a.place.error) ? 1 : 0
+  const ranked = places.map((place, element) => {
+    return { place, element, error: place.error, severity: severityOf(place.error, place.allowed) }
   })
+  ranked.sort((a, b) => (isBefore(a, b) ? -1 : 1))
   return ranked.slice(0, KEPT).map(({ place }) => place)
+}
+
+/** Among infinite severities the error itself decides, and among infinite errors the place. */
+function barOf({ severity, error }: Place): Bar {
+  if (Number.isFinite(severity))
+    return { floor: 0, high: severity * (1 + SLACK), low: severity * (1 - SLACK), tie: error }
+  return { floor: Math.min(rankOf(error), Number.MAX_VALUE), high: 0, low: 0, tie: Number.POSITIVE_INFINITY }
 }
 
 /** How many times the limit; NaN, which meets no limit, is the worst. */
@@ -64,9 +94,12 @@ function severityOf(error: number, allowed: number): number {
   return error === 0 ? 0 : error / allowed
 }
 
-function isWorse(severity: number, error: number, otherSeverity: number, otherError: number): boolean {
-  if (severity !== otherSeverity) return severity > otherSeverity
-  return rankOf(error) > rankOf(otherError)
+type Rank = Pick<Place, 'severity' | 'error' | 'element'>
+
+function isBefore(a: Rank, b: Rank): boolean {
+  if (a.severity !== b.severity) return a.severity > b.severity
+  if (rankOf(a.error) !== rankOf(b.error)) return rankOf(a.error) > rankOf(b.error)
+  return a.element < b.element
 }
 
 function rankOf(error: number): number {

@@ -20,9 +20,8 @@ export function ulpDistance(dtype: DType, a: number, b: number): number {
   return distanceIn(formatOf(dtype), a, b)
 }
 
-/** The largest `ulpDistance` of the first `count` pairs. */
-export function maxUlpDistance(dtype: DType, a: Float64Array, b: Float64Array, count: number): number {
-  const format = formatOf(dtype)
+/** The largest distance, in steps of a format, of the first `count` pairs. */
+export function maxStepsBetween(format: FloatFormat, a: Float64Array, b: Float64Array, count: number): number {
   let largest = 0
   for (let i = 0; i < count; i++) {
     if (a[i] === b[i]) continue

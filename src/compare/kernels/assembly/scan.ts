@@ -1,0 +1,352 @@
+import {
+  ABSOLUTE_32, BFLOAT16, BLOCK, BLOCK_WORDS, BLOCKS, DIFFERENT, FLOAT16, FLOAT32, LEAST_ABS, LEAST_RELATIVE, MAX_REFERENCE,
+  MAX_ULP, REFERENCE_32, REFERENCE_CHUNK, RELATIVE_32, RESULTS, SUM_ABS, SUM_DIFFERENCE, SUM_FINITE, SUM_HALF_ULP,
+  SUM_PRODUCT, SUM_REFERENCE, SUM_RELATIVE, SUM_RELATIVE_COUNT, SUM_TARGET, TARGET_32, TARGET_CHUNK, WORD_MAX_ABS,
+  WORD_MAX_RELATIVE, WORD_SKIPPED, WORD_SUSPECT, RESULT_COUNT,
+} from '../layout'
+import { countErrors } from './bins'
+import { decodeBfloat16, decodeFloat16 } from './decode'
+
+/** Bytes of as many numbers as are added up in each lane of float32, and of as many such sums, before float64 takes over. */
+const RUN: i32 = 8 * 16
+const GROUP: i32 = 8 * RUN
+/** Squares of smaller numbers would lose bits. */
+const LEAST_DIFFERENCE: f32 = 8.881784197001252e-16 // 2^-50
+const LEAST_REFERENCE: f32 = 9.094947017729282e-13 // 2^-40
+const LARGEST_RELATIVE: f32 = 1e30
+
+// What one block gives.
+let sumAbs: v128 = f64x2.splat(0)
+let sumDifference: v128 = f64x2.splat(0)
+let sumReference: v128 = f64x2.splat(0)
+let sumTarget: v128 = f64x2.splat(0)
+let sumProduct: v128 = f64x2.splat(0)
+let maxAbs: f32 = 0
+let leastAbs: f32 = 0
+let maxReference: f32 = 0
+let sumRelative: v128 = f64x2.splat(0)
+let sumHalfUlp: v128 = f64x2.splat(0)
+let maxRelative: f32 = 0
+let leastRelative: f32 = 0
+let relativeCount: i32 = 0
+let different: i32 = 0
+let suspect: i32 = 0
+let maxUlp: u32 = 0
+
+// @ts-ignore: decorator
+@inline
+function widen(sum: v128, part: v128): v128 {
+  const high = v128.promote_low<f32>(v128.shuffle<i32>(part, part, 2, 3, 2, 3))
+  return f64x2.add(sum, f64x2.add(v128.promote_low<f32>(part), high))
+}
+
+// @ts-ignore: decorator
+@inline
+function total(sum: v128): f64 {
+  return f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1)
+}
+
+// @ts-ignore: decorator
+@inline
+function largestOf(values: v128): f32 {
+  const a = f32x4.extract_lane(values, 0)
+  const b = f32x4.extract_lane(values, 1)
+  const c = f32x4.extract_lane(values, 2)
+  const d = f32x4.extract_lane(values, 3)
+  const ab = a < b ? b : a
+  const cd = c < d ? d : c
+  return ab < cd ? cd : ab
+}
+
+// @ts-ignore: decorator
+@inline
+function least(values: v128): f32 {
+  const a = f32x4.extract_lane(values, 0)
+  const b = f32x4.extract_lane(values, 1)
+  const c = f32x4.extract_lane(values, 2)
+  const d = f32x4.extract_lane(values, 3)
+  const ab = b < a ? b : a
+  const cd = d < c ? d : c
+  return cd < ab ? cd : ab
+}
+
+// @ts-ignore: decorator
+@inline
+function laneSum(counts: v128): i32 {
+  return (
+    i32x4.extract_lane(counts, 0) + i32x4.extract_lane(counts, 1) + i32x4.extract_lane(counts, 2) +
+    i32x4.extract_lane(counts, 3)
+  )
+}
+
+/** Sums and largest magnitudes; leaves absolute errors at ABSOLUTE_32. */
+function addBlock(r: i32, t: i32): void {
+  const zero = f64x2.splat(0)
+  let wideAbs = zero, wideDifference = zero, wideReference = zero, wideTarget = zero, wideProduct = zero
+  let mostAbs = f32x4.splat(0), leastOf = f32x4.splat(Infinity), mostReference = f32x4.splat(0)
+  let to: i32 = ABSOLUTE_32
+  for (let end = r + (BLOCK << 2); r < end; ) {
+    let abs = zero, differences = zero, references = zero, targets = zero, products = zero
+    for (let groupEnd = r + GROUP; r < groupEnd; ) {
+      let abs1 = zero, differences1 = zero, references1 = zero, targets1 = zero, products1 = zero
+      for (let runEnd = r + RUN; r < runEnd; r += 16, t += 16, to += 16) {
+        const reference = v128.load(r)
+        const target = v128.load(t)
+        const difference = f32x4.sub(target, reference)
+        const error = f32x4.abs(difference)
+        v128.store(to, error)
+        abs1 = f32x4.add(abs1, error)
+        differences1 = f32x4.add(differences1, f32x4.mul(difference, difference))
+        references1 = f32x4.add(references1, f32x4.mul(reference, reference))
+        targets1 = f32x4.add(targets1, f32x4.mul(target, target))
+        products1 = f32x4.add(products1, f32x4.mul(difference, reference))
+        mostAbs = f32x4.pmax(mostAbs, error)
+        leastOf = f32x4.pmin(leastOf, error)
+        mostReference = f32x4.pmax(mostReference, f32x4.abs(reference))
+      }
+      abs = f32x4.add(abs, abs1)
+      differences = f32x4.add(differences, differences1)
+      references = f32x4.add(references, references1)
+      targets = f32x4.add(targets, targets1)
+      products = f32x4.add(products, products1)
+    }
+    wideAbs = widen(wideAbs, abs)
+    wideDifference = widen(wideDifference, differences)
+    wideReference = widen(wideReference, references)
+    wideTarget = widen(wideTarget, targets)
+    wideProduct = widen(wideProduct, products)
+  }
+  sumAbs = wideAbs
+  sumDifference = wideDifference
+  sumReference = wideReference
+  sumTarget = wideTarget
+  sumProduct = wideProduct
+  maxAbs = largestOf(mostAbs)
+  leastAbs = least(leastOf)
+  maxReference = largestOf(mostReference)
+}
+
+/** Relative errors, left at RELATIVE_32 too (NaN where the reference is zero), and whether any place may be over its limit. */
+function relateBlock(r: i32, rtol: f32, constant: f32): void {
+  const none = f32x4.splat(NaN)
+  const zero = f32x4.splat(0)
+  const slope = f32x4.splat(rtol)
+  const offset = f32x4.splat(constant)
+  let wide = f64x2.splat(0)
+  let most = zero, leastOf = f32x4.splat(Infinity), over = zero, counts = zero, unequal = zero
+  let at: i32 = 0
+  for (let end: i32 = BLOCK << 2; at < end; ) {
+    let sums = zero
+    for (let stop = at + 2 * RUN; at < stop; at += 16) {
+      const magnitude = f32x4.abs(v128.load(r + at))
+      const error = v128.load(ABSOLUTE_32 + at)
+      const relative = f32x4.div(error, magnitude)
+      const isNonZero = f32x4.ne(magnitude, zero)
+      const known = v128.bitselect(relative, none, isNonZero)
+      v128.store(RELATIVE_32 + at, known)
+      sums = f32x4.add(sums, v128.and(relative, isNonZero))
+      most = f32x4.pmax(most, known)
+      leastOf = f32x4.pmin(leastOf, known)
+      counts = i32x4.sub(counts, isNonZero)
+      unequal = i32x4.sub(unequal, f32x4.ne(error, zero))
+      const limit = f32x4.pmax(f32x4.add(f32x4.mul(slope, magnitude), offset), zero)
+      over = v128.or(over, f32x4.gt(error, limit))
+    }
+    wide = widen(wide, sums)
+  }
+  sumRelative = wide
+  maxRelative = largestOf(most)
+  leastRelative = least(leastOf)
+  relativeCount = laneSum(counts)
+  different = laneSum(unequal)
+  suspect = <i32>v128.any_true(over)
+}
+
+/** As in relateBlock, where a step of the storage dtype may be larger than the limits. */
+function checkSteps(r: i32, rtol: f32, constant: f32, ulps: f32, tie: f32, mantissa: f32, leastPower: f32): void {
+  const zero = f32x4.splat(0)
+  const exponent = i32x4.splat(0x7f800000)
+  const smallest = f32x4.splat(leastPower)
+  const step = f32x4.splat(mantissa)
+  const slope = f32x4.splat(rtol)
+  const offset = f32x4.splat(constant)
+  const steps = f32x4.splat(ulps)
+  const half = f32x4.splat(0.5)
+  const tied = f32x4.splat(tie)
+  let wide = f64x2.splat(0)
+  let over = zero
+  let at: i32 = 0
+  for (let end: i32 = BLOCK << 2; at < end; ) {
+    let sums = zero
+    for (let stop = at + 2 * RUN; at < stop; at += 16) {
+      const reference = v128.load(r + at)
+      const ulp = f32x4.mul(f32x4.pmax(v128.and(reference, exponent), smallest), step)
+      const halfUlp = f32x4.mul(ulp, half)
+      sums = f32x4.add(sums, f32x4.mul(halfUlp, halfUlp))
+      const limit = f32x4.add(f32x4.mul(slope, f32x4.abs(reference)), offset)
+      const raised = f32x4.pmax(limit, f32x4.pmax(f32x4.mul(steps, ulp), zero))
+      const error = v128.load(ABSOLUTE_32 + at)
+      const isTied = v128.and(f32x4.ge(error, raised), f32x4.gt(error, tied))
+      over = v128.or(over, v128.or(f32x4.gt(error, raised), isTied))
+    }
+    wide = widen(wide, sums)
+  }
+  sumHalfUlp = wide
+  suspect = <i32>v128.any_true(over)
+}
+
+/** Codes without their sign bit count steps from zero; those of the other sign lie on the other side of it. */
+// @ts-ignore: decorator
+@inline
+function ordered(bits: v128): v128 {
+  const sign = i32x4.shr_s(bits, 31)
+  return i32x4.sub(v128.xor(v128.and(bits, i32x4.splat(0x7fffffff)), sign), sign)
+}
+
+/** Most steps between both; `dropped` bits below the mantissa of the stored dtype are zero. */
+function measureSteps(r: i32, t: i32, dropped: i32): void {
+  let most = i32x4.splat(0)
+  for (let end = r + (BLOCK << 2); r < end; r += 16, t += 16) {
+    const a = ordered(v128.load(r))
+    const b = ordered(v128.load(t))
+    const distance = i32x4.sub(i32x4.max_s(a, b), i32x4.min_s(a, b))
+    most = i32x4.max_u(most, distance)
+  }
+  let result: u32 = 0
+  result = max(<u32>i32x4.extract_lane(most, 0), <u32>i32x4.extract_lane(most, 1))
+  result = max(result, max(<u32>i32x4.extract_lane(most, 2), <u32>i32x4.extract_lane(most, 3)))
+  maxUlp = result >> dropped
+}
+
+/** As measureSteps, from float16 codes, whose smallest numbers lie closer than those of float32. */
+function measureHalfSteps(r: i32, t: i32): void {
+  let most = i16x8.splat(0)
+  const magnitude = i16x8.splat(0x7fff)
+  for (let end = r + (BLOCK << 1); r < end; r += 16, t += 16) {
+    const x = v128.load(r)
+    const y = v128.load(t)
+    const s = i16x8.shr_s(x, 15)
+    const u = i16x8.shr_s(y, 15)
+    const a = i16x8.sub(v128.xor(v128.and(x, magnitude), s), s)
+    const b = i16x8.sub(v128.xor(v128.and(y, magnitude), u), u)
+    most = i16x8.max_u(most, i16x8.sub(i16x8.max_s(a, b), i16x8.min_s(a, b)))
+  }
+  const low = v128.and(most, i32x4.splat(0xffff))
+  const wide = i32x4.max_u(low, i32x4.shr_u(most, 16))
+  const first = max(<u32>i32x4.extract_lane(wide, 0), <u32>i32x4.extract_lane(wide, 1))
+  maxUlp = max(first, max(<u32>i32x4.extract_lane(wide, 2), <u32>i32x4.extract_lane(wide, 3)))
+}
+
+/** Whether float32 held everything: nothing infinite or NaN, nothing so small that its square lost bits. */
+function isHeld(): bool {
+  const sums = total(sumReference) + total(sumTarget) + total(sumDifference)
+  if (!(sums - sums == 0)) return false
+  if (maxAbs != 0 && maxAbs < LEAST_DIFFERENCE) return false
+  if (maxReference != 0 && maxReference < LEAST_REFERENCE) return false
+  return maxRelative < LARGEST_RELATIVE
+}
+
+// @ts-ignore: decorator
+@inline
+function add(place: i32, value: f64): void {
+  const at = RESULTS + (place << 3)
+  store<f64>(at, load<f64>(at) + value)
+}
+
+// @ts-ignore: decorator
+@inline
+function raise(place: i32, value: f64): void {
+  const at = RESULTS + (place << 3)
+  if (load<f64>(at) < value) store<f64>(at, value)
+}
+
+// @ts-ignore: decorator
+@inline
+function lower(place: i32, value: f64): void {
+  const at = RESULTS + (place << 3)
+  if (value < load<f64>(at)) store<f64>(at, value)
+}
+
+function keepBlock(hasSteps: bool): void {
+  add(SUM_FINITE, BLOCK)
+  add(SUM_ABS, total(sumAbs))
+  add(SUM_DIFFERENCE, total(sumDifference))
+  add(SUM_REFERENCE, total(sumReference))
+  add(SUM_TARGET, total(sumTarget))
+  add(SUM_PRODUCT, total(sumProduct))
+  if (hasSteps) add(SUM_HALF_ULP, total(sumHalfUlp))
+  add(SUM_RELATIVE, total(sumRelative))
+  add(SUM_RELATIVE_COUNT, relativeCount)
+  add(DIFFERENT, different)
+  raise(MAX_REFERENCE, maxReference)
+  raise(MAX_ULP, maxUlp)
+  lower(LEAST_ABS, leastAbs)
+  lower(LEAST_RELATIVE, leastRelative)
+  countErrors(BLOCK)
+}
+
+/**
+ * Everything about the first `blocks` blocks of a chunk except exact maxima and who is over a limit: for these it says
+ * where to look. Limits are |d| ≤ rtol·|r| + constant, or ulps steps; give them a little too tight.
+ * Errors just at a limit of steps matter too if they are above `tie`.
+ */
+export function scan(kind: i32, blocks: i32, rtol: f32, constant: f32, ulps: f32, hasSteps: bool, tie: f32): void {
+  memory.fill(RESULTS, 0, RESULT_COUNT << 3)
+  store<f64>(RESULTS + (LEAST_ABS << 3), Infinity)
+  store<f64>(RESULTS + (LEAST_RELATIVE << 3), Infinity)
+  const bytes: i32 = kind == FLOAT32 ? BLOCK << 2 : BLOCK << 1
+  const step: f32 = kind == FLOAT16 ? 0.0009765625 : kind == BFLOAT16 ? 0.0078125 : 1.1920928955078125e-7
+  const smallest: f32 = kind == FLOAT16 ? 0.00006103515625 : 1.1754943508222875e-38
+  for (let block = 0; block < blocks; block++) {
+    const from = block * bytes
+    let r: i32 = REFERENCE_CHUNK + from
+    let t: i32 = TARGET_CHUNK + from
+    if (kind == FLOAT16) {
+      decodeFloat16(r, REFERENCE_32, BLOCK)
+      decodeFloat16(t, TARGET_32, BLOCK)
+      measureHalfSteps(r, t)
+    } else if (kind == BFLOAT16) {
+      decodeBfloat16(r, REFERENCE_32, BLOCK)
+      decodeBfloat16(t, TARGET_32, BLOCK)
+    }
+    if (kind != FLOAT32) {
+      r = REFERENCE_32
+      t = TARGET_32
+    }
+    if (kind != FLOAT16) measureSteps(r, t, kind == BFLOAT16 ? 16 : 0)
+    addBlock(r, t)
+    relateBlock(r, rtol, constant)
+    if (hasSteps) checkSteps(r, rtol, constant, ulps, tie, step, smallest)
+    const isKept = isHeld()
+    if (isKept) keepBlock(hasSteps)
+    const words = BLOCKS + (block * BLOCK_WORDS << 2)
+    store<i32>(words + (WORD_SKIPPED << 2), isKept ? 0 : 1)
+    store<i32>(words + (WORD_SUSPECT << 2), suspect)
+    store<f32>(words + (WORD_MAX_ABS << 2), maxAbs)
+    store<f32>(words + (WORD_MAX_RELATIVE << 2), maxRelative)
+  }
+}
+
+/** Largest finite magnitude of the reference's chunk. */
+export function largest(kind: i32, count: i32): f64 {
+  let at: i32 = REFERENCE_CHUNK
+  if (kind == FLOAT32) {
+    const infinity = i32x4.splat(0x7f800000)
+    let most = i32x4.splat(0)
+    for (let end = at + (count << 2); at < end; at += 16) {
+      const magnitude = v128.and(v128.load(at), i32x4.splat(0x7fffffff))
+      most = i32x4.max_s(most, v128.and(magnitude, i32x4.lt_s(magnitude, infinity)))
+    }
+    return <f64>largestOf(most)
+  }
+  const infinity = i16x8.splat(kind == FLOAT16 ? 0x7c00 : 0x7f80)
+  let most = i16x8.splat(0)
+  for (let end = at + (count << 1); at < end; at += 16) {
+    const magnitude = v128.and(v128.load(at), i16x8.splat(0x7fff))
+    most = i16x8.max_s(most, v128.and(magnitude, i16x8.lt_s(magnitude, infinity)))
+  }
+  v128.store(REFERENCE_32, most)
+  if (kind == FLOAT16) decodeFloat16(REFERENCE_32, TARGET_32, 8)
+  else decodeBfloat16(REFERENCE_32, TARGET_32, 8)
+  return <f64>largestOf(f32x4.pmax(v128.load(TARGET_32), v128.load(TARGET_32, 16)))
+}

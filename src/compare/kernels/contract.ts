@@ -1,0 +1,63 @@
+import type { Bar } from '../worst-places.ts'
+
+export type KernelName = 'wasm' | 'scalar'
+
+/** What is needed to count steps of a float dtype; mantissaBits is −1 for integers. */
+export interface StepFormat {
+  readonly mantissaBits: number
+  readonly minExponent: number
+}
+
+/** Limits of a block: |d| ≤ rtol·|r| + constant, or `ulps` steps of the storage dtype where those are larger. */
+export interface BlockLimits {
+  readonly rtol: number
+  readonly constant: number
+  readonly ulps: number
+}
+
+/**
+ * The hot loops of comparing. They work on memory of their own: callers fill `reference`, `target` and `difference` with
+ * one block of finite numbers and read `results` at the places named in layout.ts.
+ */
+export interface PairKernels {
+  readonly name: KernelName
+  readonly reference: Float64Array
+  readonly target: Float64Array
+  readonly difference: Float64Array
+  readonly results: Float64Array
+  /** Positions in the block that `look` listed. */
+  readonly candidates: Int32Array
+  /** Errors counted since `clearBins`, by the top 16 bits of their float32; NaN stands for no error. */
+  readonly absoluteBins: Uint32Array
+  readonly relativeBins: Uint32Array
+  clearBins(): void
+  /** Fills `difference`. */
+  subtract(count: number): void
+  /** Whether all numbers of a block are finite; finds MAX_REFERENCE. */
+  inspect(count: number): boolean
+  /** Sums and maxima of a block, times `unit` where they are squares or absolute; counts its errors too. */
+  addUp(count: number, unit: number, format: StepFormat, hasSteps: boolean): void
+  /** Who is over a limit, and who may be among the worst; MAX_ABS and MAX_RELATIVE are those of the block. */
+  look(count: number, limits: BlockLimits, format: StepFormat, bar: Bar): void
+  /** The pass in float32 for float32, float16 and bfloat16, where there is one. */
+  readonly scanner: PairScanner | null
+}
+
+/** Reads whole chunks as they are stored. */
+export interface PairScanner {
+  readonly referenceChunk: Uint8Array
+  readonly targetChunk: Uint8Array
+  /** What was found in each block, see layout.ts; the same memory twice. */
+  readonly blockWords: Int32Array
+  readonly blockFloats: Float32Array
+  /**
+   * Adds up what float32 can hold of the first `blocks` blocks, into `results` and the bins, and says of each whether
+   * it was skipped or has to be looked at: where an error is over the limits, which must be a little tighter than the
+   * true ones, or above `tie` and just at a limit of steps.
+   */
+  scan(kind: number, blocks: number, limits: BlockLimits, hasSteps: boolean, tie: number): void
+  /** Fills `reference`, `target` and `difference` with one block of the chunk. */
+  promote(kind: number, block: number): void
+  /** Largest finite magnitude of `count` numbers of the reference's chunk. */
+  largest(kind: number, count: number): number
+}
