@@ -1,7 +1,10 @@
 import { UsageError } from '../../domain/errors.ts'
 import type { KernelName, PairKernels } from './contract.ts'
+import type { LogitKernels } from './logits-contract.ts'
 import { ScalarKernels } from './scalar.ts'
+import { ScalarLogitKernels } from './scalar-logits.ts'
 import { WasmKernels } from './wasm.ts'
+import { WasmLogitKernels } from './wasm-logits.ts'
 
 const NAMES: readonly KernelName[] = ['wasm', 'scalar']
 
@@ -39,6 +42,7 @@ const SIMD_PROBE = Uint8Array.of(
 )
 
 const idle: Record<KernelName, PairKernels[]> = { wasm: [], scalar: [] }
+const idleLogits: LogitKernels[] = []
 let chosen: KernelName | null = null
 
 /** Which kernels compare: those of ASSAY_KERNELS, or WebAssembly where it has SIMD. Decided once. */
@@ -58,6 +62,17 @@ function choose(asked: string | undefined): KernelName {
 function environment(name: string): string | undefined {
   const host: { process?: { env?: Readonly<Record<string, string | undefined>> } } = globalThis
   return host.process?.env?.[name]
+}
+
+/** As `withKernels`, for rows of logits. */
+export async function withLogitKernels<T>(use: (kernels: LogitKernels) => Promise<T>): Promise<T> {
+  const kernels =
+    idleLogits.pop() ?? (kernelName() === 'wasm' ? await WasmLogitKernels.load() : new ScalarLogitKernels())
+  try {
+    return await use(kernels)
+  } finally {
+    idleLogits.push(kernels)
+  }
 }
 
 /** Gives `use` kernels that nobody else uses meanwhile. */

@@ -31,7 +31,7 @@ interface Exports {
 let compiled: Promise<WebAssembly.Module> | null = null
 
 /** Once per process or page; every use gets an instance, and so memory, of its own. */
-async function instantiate<T>(): Promise<T> {
+export async function instantiate<T>(): Promise<T> {
   compiled ??= WebAssembly.compile(Uint8Array.from(atob(KERNELS_WASM), (letter) => letter.charCodeAt(0)))
   const instance = await WebAssembly.instantiate(await compiled)
   return instance.exports as T

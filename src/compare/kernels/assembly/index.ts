@@ -1,3 +1,4 @@
-export { largest, scan } from './scan'
+export { clearBins, countErrors } from './bins'
 export { addUp, inspect, look, promote, subtract } from './exact'
-export { countErrors, clearBins } from './bins'
+export { addDistances, addRow } from './logits'
+export { largest, scan } from './scan'

@@ -1,0 +1,26 @@
+// Where a row of logits lies in the memory of the kernels. AssemblyScript compiles this file too: plain numbers only.
+
+/** Results of the last row, as float64. */
+export const ROW_RESULTS = 1024
+export const FLAGGED = 0
+export const ARG_MAX_REFERENCE = 1
+export const ARG_MAX_TARGET = 2
+/** The reference's logit at the target's arg-max, and the target's. */
+export const PEAK_REFERENCE = 3
+export const PEAK_TARGET = 4
+export const WEIGHT = 5
+export const WEIGHT_TARGET = 6
+export const WEIGHT_DIFFERENCE = 7
+export const WEIGHT_CURVE = 8
+export const RATIO = 9
+export const RATIO_SQUARED = 10
+export const ROW_RESULT_COUNT = 11
+
+/** For a run of which not all counts: nothing but ones for each logit that does, 32 bits each. */
+export const COUNTS = 2048
+
+/** Logits per run; a row is read in whole runs. */
+export const ROW_RUN = 64
+
+/** Rows begin here: reference, target, weights, ratios, then the largest of every run of both sides. */
+export const ROWS = 4096

@@ -1,0 +1,74 @@
+import type { LogitKernels, RowSums } from './logits-contract.ts'
+import * as at from './logits-layout.ts'
+import { instantiate } from './wasm.ts'
+
+interface Exports {
+  readonly memory: WebAssembly.Memory
+  addRow(size: number): void
+  addDistances(size: number, scale: number, constant: number): number
+}
+
+const PAGE_BYTES = 65536
+
+export class WasmLogitKernels implements LogitKernels {
+  readonly name = 'wasm'
+  readonly #exports: Exports
+  #results: Float64Array
+  #rows = new Float32Array(0)
+
+  constructor(exports: Exports) {
+    this.#exports = exports
+    this.#results = new Float64Array(exports.memory.buffer, at.ROW_RESULTS, at.ROW_RESULT_COUNT)
+  }
+
+  static async load(): Promise<WasmLogitKernels> {
+    return new WasmLogitKernels(await instantiate<Exports>())
+  }
+
+  rows(size: number): { reference: Float32Array; target: Float32Array } {
+    const padded = paddedSize(size)
+    // Both rows, weights and ratios, and two numbers for every run.
+    this.#makeRoom(at.ROWS + (padded * 4 + (padded / at.ROW_RUN) * 2) * 4)
+    if (this.#rows.length !== padded * 2) {
+      this.#rows = new Float32Array(this.#exports.memory.buffer, at.ROWS, padded * 2)
+    }
+    return { reference: this.#rows.subarray(0, size), target: this.#rows.subarray(padded, padded + size) }
+  }
+
+  addRow(size: number): RowSums | null {
+    const padded = paddedSize(size)
+    this.#rows.fill(this.#rows[0]!, size, padded)
+    this.#rows.fill(this.#rows[padded]!, padded + size)
+    this.#exports.addRow(size)
+    const results = this.#results
+    if (results[at.FLAGGED] !== 0) return null
+    return {
+      argMaxReference: results[at.ARG_MAX_REFERENCE]!,
+      argMaxTarget: results[at.ARG_MAX_TARGET]!,
+      peaks: new Float32Array(this.#exports.memory.buffer, at.ROWS + padded * 16, padded / at.ROW_RUN),
+      weight: results[at.WEIGHT]!,
+      weightTarget: results[at.WEIGHT_TARGET]!,
+      weightDifference: results[at.WEIGHT_DIFFERENCE]!,
+      weightCurve: results[at.WEIGHT_CURVE]!,
+      ratio: results[at.RATIO]!,
+      ratioSquared: results[at.RATIO_SQUARED]!,
+    }
+  }
+
+  addDistances(size: number, scale: number, constant: number): number {
+    return this.#exports.addDistances(size, scale, constant)
+  }
+
+  #makeRoom(byteLength: number): void {
+    const { memory } = this.#exports
+    const missing = byteLength - memory.buffer.byteLength
+    if (missing <= 0) return
+    memory.grow(Math.ceil(missing / PAGE_BYTES))
+    this.#results = new Float64Array(memory.buffer, at.ROW_RESULTS, at.ROW_RESULT_COUNT)
+    this.#rows = new Float32Array(0)
+  }
+}
+
+function paddedSize(size: number): number {
+  return Math.ceil(size / at.ROW_RUN) * at.ROW_RUN
+}

@@ -1,0 +1,46 @@
+import { ROW_RUN } from './kernels/logits-layout.ts'
+
+/**
+ * Places of the `count` largest numbers, largest first, among equals the first place first; NaN is none of them.
+ * `peaks` are the largest of every run.
+ */
+export function largestIds(row: Float32Array, count: number, peaks: Float32Array = peaksOf(row)): number[] {
+  const limit = lowestWanted(peaks, count)
+  const ids: number[] = []
+  for (let run = 0; run < peaks.length; run++) {
+    if (!(peaks[run]! >= limit)) continue
+    const end = Math.min((run + 1) * ROW_RUN, row.length)
+    for (let id = run * ROW_RUN; id < end; id++) if (row[id]! >= limit) ids.push(id)
+  }
+  ids.sort((a, b) => row[b]! - row[a]! || a - b)
+  return ids.slice(0, count)
+}
+
+export function peaksOf(row: Float32Array): Float32Array {
+  const peaks = new Float32Array(Math.ceil(row.length / ROW_RUN)).fill(Number.NEGATIVE_INFINITY)
+  for (let i = 0; i < row.length; i++) {
+    const run = Math.floor(i / ROW_RUN)
+    if (row[i]! > peaks[run]!) peaks[run] = row[i]!
+  }
+  return peaks
+}
+
+/** No number below it is among the `count` largest: as many runs have one that is not below. */
+function lowestWanted(peaks: Float32Array, count: number): number {
+  const best: number[] = []
+  for (let run = 0; run < peaks.length; run++) {
+    const peak = peaks[run]!
+    if (best.length < count) insert(best, peak)
+    else if (peak > best[count - 1]!) {
+      best.pop()
+      insert(best, peak)
+    }
+  }
+  return best.length < count ? Number.NEGATIVE_INFINITY : best[count - 1]!
+}
+
+function insert(sorted: number[], value: number): void {
+  let at = sorted.length
+  while (at > 0 && sorted[at - 1]! < value) at--
+  sorted.splice(at, 0, value)
+}

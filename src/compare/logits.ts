@@ -1,0 +1,179 @@
+import { withLogitKernels } from './kernels/lend.ts'
+import type { LogitKernels, RowSums } from './kernels/logits-contract.ts'
+import { ScalarLogitKernels } from './kernels/scalar-logits.ts'
+import { largestIds } from './largest-ids.ts'
+
+/**
+ * How far the distribution q of the target's logits lies from the reference's p. `crossEntropy` is −Σ q·ln p, which is
+ * not 0 for equal logits but the entropy of q; `kl` is what it is more than that. `probMean` and `probStd` are mean and
+ * sample standard deviation of p/q − 1, `diffMean` is the mean of |p − q|.
+ */
+export interface LogitDistances {
+  readonly crossEntropy: number
+  readonly kl: number
+  readonly probMean: number
+  readonly probStd: number
+  readonly diffMean: number
+}
+
+/** Everything that is measured of one row of logits. */
+export interface LogitsRow {
+  /** Over all tokens, and over the reference's `topK` largest ones alone. NaN where a logit is. */
+  readonly full: LogitDistances
+  readonly top: LogitDistances
+  /** Ids of the reference's largest logits, largest first; among equals the lowest id. */
+  readonly topIds: readonly number[]
+  readonly argMaxReference: number
+  readonly argMaxTarget: number
+  /** Tokens that are −Infinity on both sides; they are kept out. */
+  readonly masked: number
+  /** Tokens that are NaN or infinite on a side and not masked on both. */
+  readonly nonFinite: number
+}
+
+const UNKNOWN: LogitDistances = {
+  crossEntropy: Number.NaN,
+  kl: Number.NaN,
+  probMean: Number.NaN,
+  probStd: Number.NaN,
+  diffMean: Number.NaN,
+}
+
+const referee = new ScalarLogitKernels()
+
+/** Compares rows of logits, each with all metrics at once. Both sides give their rows one after the other. */
+export async function compareLogits(
+  rows: Iterable<readonly [reference: Float32Array, target: Float32Array]>,
+  topK: number,
+): Promise<LogitsRow[]> {
+  return withLogitKernels(async (kernels) => Array.from(rows, ([r, t]) => compareRow(kernels, r, t, topK)))
+}
+
+export function compareRow(
+  kernels: LogitKernels,
+  reference: Float32Array,
+  target: Float32Array,
+  topK: number,
+): LogitsRow {
+  if (reference.length !== target.length) {
+    throw new RangeError(`a row of ${target.length} logits against ${reference.length} of the reference`)
+  }
+  const rows = kernels.rows(reference.length)
+  rows.reference.set(reference)
+  rows.target.set(target)
+  const sums = reference.length === 0 ? null : kernels.addRow(reference.length)
+  if (sums === null) return compareOddRow(reference, target, topK)
+  const topIds = largestIds(reference, topK, sums.peaks)
+  return {
+    full: distances(kernels, reference.length, sums),
+    top: distancesAt(reference, target, topIds),
+    topIds,
+    argMaxReference: sums.argMaxReference,
+    argMaxTarget: sums.argMaxTarget,
+    masked: 0,
+    nonFinite: 0,
+  }
+}
+
+/** A row with something that is not finite, or too wide for the kernels: in float64, without what is masked. */
+function compareOddRow(reference: Float32Array, target: Float32Array, topK: number): LogitsRow {
+  const { ids, masked, nonFinite } = sortOut(reference, target)
+  const finite = (row: Float32Array) => Float32Array.from(ids, (id) => row[id]!)
+  const [r, t] = nonFinite === 0 ? [finite(reference), finite(target)] : [reference, target]
+  const topIds = largestIds(r, topK)
+  const idOf = (place: number) => (nonFinite === 0 ? (ids[place] ?? -1) : place)
+  const isJudged = nonFinite === 0 && r.length > 0
+  return {
+    full: isJudged ? refereed(r, t) : UNKNOWN,
+    top: isJudged ? distancesAt(r, t, topIds) : UNKNOWN,
+    topIds: topIds.map(idOf),
+    argMaxReference: idOf(largestIds(r, 1)[0] ?? -1),
+    argMaxTarget: idOf(largestIds(t, 1)[0] ?? -1),
+    masked,
+    nonFinite,
+  }
+}
+
+function sortOut(reference: Float32Array, target: Float32Array) {
+  const ids: number[] = []
+  let [masked, nonFinite] = [0, 0]
+  for (let id = 0; id < reference.length; id++) {
+    const [r, t] = [reference[id]!, target[id]!]
+    if (Number.isFinite(r) && Number.isFinite(t)) ids.push(id)
+    else if (r === Number.NEGATIVE_INFINITY && t === Number.NEGATIVE_INFINITY) masked++
+    else nonFinite++
+  }
+  return { ids, masked, nonFinite }
+}
+
+function distancesAt(reference: Float32Array, target: Float32Array, ids: readonly number[]): LogitDistances {
+  return refereed(
+    Float32Array.from(ids, (id) => reference[id]!),
+    Float32Array.from(ids, (id) => target[id]!),
+  )
+}
+
+function refereed(reference: Float32Array, target: Float32Array): LogitDistances {
+  const rows = referee.rows(reference.length)
+  rows.reference.set(reference)
+  rows.target.set(target)
+  const sums = referee.addRow(reference.length)
+  return sums === null ? vastDistances(reference, target) : distances(referee, reference.length, sums)
+}
+
+/**
+ * With Z = 1 + Σe^y and w = Σe^y·(e^x − 1): p/q = e^x·Z/(Z + w), so that p/q − 1 = scale·(e^x − 1) + constant, and
+ * |p − q| = q·|p/q − 1|: nothing that is nearly equal is subtracted.
+ */
+function distances(kernels: LogitKernels, size: number, sums: RowSums): LogitDistances {
+  const { weight, weightTarget, weightDifference, weightCurve, ratio, ratioSquared } = sums
+  const more = weightDifference + weightCurve
+  const z = 1 + weight
+  const scale = z / (z + more)
+  const constant = -more / (z + more)
+  const growth = more / z
+  return {
+    crossEntropy: Math.log1p(weight + more) - (weightTarget + weightDifference) / z,
+    kl: log1pLess(growth) + weightCurve / z,
+    probMean: (ratio / size) * scale + constant,
+    probStd: scale * Math.sqrt(Math.max(0, ratioSquared - (ratio * ratio) / size) / (size - 1)),
+    diffMean: (kernels.addDistances(size, scale, constant) + Math.abs(constant)) / z / size,
+  }
+}
+
+/** By the definitions, for logits so far apart that nothing is nearly equal and e^x may overflow. */
+function vastDistances(reference: Float32Array, target: Float32Array): LogitDistances {
+  const [lnP, lnQ] = [logSoftmax(reference), logSoftmax(target)]
+  const size = reference.length
+  let [crossEntropy, entropy, ratio, difference] = [0, 0, 0, 0]
+  for (let i = 0; i < size; i++) {
+    const q = Math.exp(lnQ[i]!)
+    if (q > 0) crossEntropy -= q * lnP[i]!
+    if (q > 0) entropy -= q * lnQ[i]!
+    ratio += Math.exp(lnP[i]! - lnQ[i]!)
+    difference += Math.abs(Math.exp(lnP[i]!) - q)
+  }
+  const mean = ratio / size
+  const squares = lnP.reduce((sum, value, i) => sum + (Math.exp(value - lnQ[i]!) - mean) ** 2, 0)
+  return {
+    crossEntropy,
+    kl: crossEntropy - entropy,
+    probMean: mean - 1,
+    probStd: Number.isNaN(squares) ? Number.POSITIVE_INFINITY : Math.sqrt(squares / (size - 1)),
+    diffMean: difference / size,
+  }
+}
+
+function logSoftmax(row: Float32Array): Float64Array {
+  const most = row.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+  const sum = row.reduce((total, value) => total + Math.exp(value - most), 0)
+  return Float64Array.from(row, (value) => value - most - Math.log(sum))
+}
+
+/** ln(1 + u) − u; near 0 by its series, where the subtraction would leave few digits. */
+function log1pLess(u: number): number {
+  if (Math.abs(u) > 0.01) return Math.log1p(u) - u
+  let sum = 0
+  for (let n = 9; n >= 2; n--) sum = (n % 2 === 0 ? -1 : 1) / n + u * sum
+  return sum * u * u
+}
