@@ -4,7 +4,7 @@ import { relL2, relL2Limit } from './metrics.ts'
 import type { NumericPlan } from './numeric-plan.ts'
 import { pairChunks } from './pair-chunks.ts'
 import { PairMeter } from './pair-meter.ts'
-import { mergeSums, type PairStatistics } from './pair-statistics.ts'
+import { mergeParts, mergeSums, type PairStatistics } from './pair-statistics.ts'
 
 /** Sums that were kept in float32 for a while are at most this far off, in parts of themselves. */
 const ROUNDING = 1e-5
@@ -31,7 +31,7 @@ async function measureOnce(
     const sums: Float64Array[] = []
     for await (const chunk of pairChunks(reference, target)) sums.push(meter.add(chunk))
     const { unit, kind } = meter
-    return Object.assign(meter.finish(), { sums: mergeSums(sums), limits, unit, isRounded: kind !== null })
+    return { ...mergeParts([meter.part()]), sums: mergeSums(sums), limits, unit, isRounded: kind !== null }
   })
 }
 

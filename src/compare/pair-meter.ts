@@ -8,7 +8,9 @@ import type { BlockLimits, PairKernels, StepFormat } from './kernels/contract.ts
 import * as at from './kernels/layout.ts'
 import { allowedAt } from './kernels/scalar.ts'
 import type { PairChunk } from './pair-chunks.ts'
-import { PairExtremes, type PairLimits } from './pair-statistics.ts'
+import { isRepeated, noExtremes, type PairLimits, type PairPart } from './pair-statistics.ts'
+import { FewNumbers } from './quantiles.ts'
+import { WorstPlaces } from './worst-places.ts'
 
 /** What has to be known before measuring. */
 export interface PairTask {
@@ -43,9 +45,8 @@ const EXACT_STEPS = 16
 /** Up to here target − reference is exact in float32. */
 const EXACT_RELATIVE = 0.499
 
-/** Measures chunks of two tensors, in ascending order; what does not depend on their order gathers in `extremes`. */
+/** Measures chunks of two tensors, in ascending order. */
 export class PairMeter {
-  readonly extremes = new PairExtremes()
   /** Power of two that brings the reference near 1. */
   readonly unit: number
   /** How the scan reads chunks; null where everything is float64. */
@@ -57,6 +58,12 @@ export class PairMeter {
   readonly #limits: BlockLimits
   readonly #hasSteps: boolean
   readonly #positions = new Uint32Array(at.BLOCK)
+  readonly #extremes = noExtremes()
+  readonly #worst = new WorstPlaces()
+  readonly #fewAbsolute = new FewNumbers()
+  readonly #fewRelative = new FewNumbers()
+  #isConstant = true
+  #first: PairPart['first'] = null
   #leastAbs = Number.POSITIVE_INFINITY
   #leastRelative = Number.POSITIVE_INFINITY
   #finite = 0
@@ -79,30 +86,35 @@ export class PairMeter {
   add(chunk: PairChunk): Float64Array {
     const sums = new Float64Array(at.SUMS)
     const count = chunk.elements * this.#parts
-    this.extremes.count += count
-    if (this.extremes.isConstant) this.#checkConstant(chunk)
+    this.#extremes.count += count
+    if (this.#isConstant) this.#checkConstant(chunk)
     const scanned = this.kind === null ? 0 : this.#scan(chunk, this.kind, sums)
     for (let first = scanned; first < count; first += at.BLOCK) {
       const numbers = Math.min(at.BLOCK, count - first)
       this.#decode(chunk, first, numbers)
       this.#addExactly(chunk, first, numbers, sums)
     }
-    this.extremes.worst.describe((element) => [
+    this.#worst.describe((element) => [
       formatElement(this.#task.referenceDType, chunk.referenceBytes, element - chunk.first),
       formatElement(this.#task.targetDType, chunk.targetBytes, element - chunk.first),
     ])
     return sums
   }
 
-  /** Completes `extremes`. */
-  finish(): PairExtremes {
+  /** What was found; its bins are the kernels' own memory. */
+  part(): PairPart {
     const { absoluteBins, relativeBins } = this.#kernels
-    const { extremes, unit } = this
-    const most = extremes.maxAbs * unit
-    extremes.absQuantiles.add({ bins: absoluteBins, count: this.#finite, least: this.#leastAbs, most })
-    const relative = { count: this.#relatives, least: this.#leastRelative, most: extremes.maxRelative }
-    extremes.relativeQuantiles.add({ bins: relativeBins, ...relative })
-    return extremes
+    const { maxAbs, maxRelative } = this.#extremes
+    const absolute = { count: this.#finite, least: this.#leastAbs, most: maxAbs * this.unit }
+    const relative = { count: this.#relatives, least: this.#leastRelative, most: maxRelative }
+    return {
+      extremes: this.#extremes,
+      isConstant: this.#isConstant,
+      first: this.#first,
+      absolute: { few: this.#fewAbsolute.all, bins: absoluteBins, ...absolute },
+      relative: { few: this.#fewRelative.all, bins: relativeBins, ...relative },
+      worst: this.#worst.places,
+    }
   }
 
   /** Whole blocks by the scan; those that it skips and those with something to look at in float64. Returns numbers done. */
@@ -112,7 +124,7 @@ export class PairMeter {
     copyInto(scanner.referenceChunk, chunk.referenceBytes)
     copyInto(scanner.targetChunk, chunk.targetBytes)
     const limits = tightened(this.#limits, this.#scannedPart())
-    scanner.scan(kind, blocks, limits, this.#hasSteps, roundedDown(this.extremes.worst.bar.tie))
+    scanner.scan(kind, blocks, limits, this.#hasSteps, roundedDown(this.#worst.bar.tie))
     this.#keepResults(sums)
     for (let block = 0; block < blocks; block++) {
       if (scanner.blockWords[block * at.BLOCK_WORDS + at.WORD_SKIPPED]) {
@@ -129,14 +141,14 @@ export class PairMeter {
 
   /** The part of its limit above which a place matters: it is over, or among the worst so far. */
   #scannedPart(): number {
-    const { floor, low } = this.extremes.worst.bar
+    const { floor, low } = this.#worst.bar
     return floor > 0 ? 1 : low >= 1 - 1e-12 ? 1 : low
   }
 
   /** A place over a limit or among the worst, or a maximum that only float64 can tell. */
   #isSuspect(block: number): boolean {
     const { blockWords, blockFloats } = this.#kernels.scanner!
-    const { extremes } = this
+    const extremes = this.#extremes
     const words = block * at.BLOCK_WORDS
     const maxAbs = blockFloats[words + at.WORD_MAX_ABS]!
     const maxRelative = blockFloats[words + at.WORD_MAX_RELATIVE]!
@@ -174,7 +186,7 @@ export class PairMeter {
 
   #keepResults(sums: Float64Array): void {
     const { results } = this.#kernels
-    const { extremes } = this
+    const extremes = this.#extremes
     for (let i = 0; i < at.SUMS; i++) sums[i]! += results[i]!
     this.#finite += results[at.SUM_FINITE]!
     this.#relatives += results[at.SUM_RELATIVE_COUNT]!
@@ -186,14 +198,13 @@ export class PairMeter {
   }
 
   #checkConstant(chunk: PairChunk): void {
-    const { extremes } = this
-    extremes.first ??= this.#decodeFirst(chunk, 1)
+    const first = this.#first ?? this.#decodeFirst(chunk, 1)
+    this.#first = first
     // Most tensors show at once that they are not.
     for (const elements of [Math.min(64, chunk.elements), chunk.elements]) {
       const { reference, target } = this.#decodeFirst(chunk, elements)
-      const { first } = extremes
-      extremes.isConstant = isRepeated(first.reference, reference) && isRepeated(first.target, target)
-      if (!extremes.isConstant) return
+      this.#isConstant = isRepeated(first.reference, reference) && isRepeated(first.target, target)
+      if (!this.#isConstant) return
     }
   }
 
@@ -225,7 +236,7 @@ export class PairMeter {
   }
 
   #countNonFinite(r: number, t: number, element: number): void {
-    const { extremes } = this
+    const extremes = this.#extremes
     if (Number.isNaN(r)) extremes.nanReference++
     else if (!Number.isFinite(r)) extremes.infReference++
     if (Number.isNaN(t)) extremes.nanTarget++
@@ -235,7 +246,7 @@ export class PairMeter {
     extremes.different++
     extremes.overLimit++
     const error = Math.abs(t - r)
-    if (extremes.worst.wants(error, 0, element)) extremes.worst.add(element, error, 0)
+    if (this.#worst.wants(error, 0, element)) this.#worst.add(element, error, 0)
   }
 
   #elementOf(chunk: PairChunk, number: number): number {
@@ -245,8 +256,8 @@ export class PairMeter {
   /** Counts who is over a limit and keeps the worst; `positions` says where the numbers lie in the block. */
   #look(chunk: PairChunk, first: number, numbers: number, positions: Uint32Array | null): void {
     const { results, candidates, reference, difference } = this.#kernels
-    const { extremes } = this
-    const { worst } = extremes
+    const extremes = this.#extremes
+    const worst = this.#worst
     this.#kernels.look(numbers, this.#limits, this.#format, worst.bar)
     extremes.overLimit += results[at.OVER_LIMIT]!
     extremes.neededConstant = Math.max(extremes.neededConstant, results[at.NEEDED_CONSTANT]!)
@@ -262,7 +273,7 @@ export class PairMeter {
   }
 
   #wantsErrors(): boolean {
-    return this.extremes.absQuantiles.isKept || this.extremes.relativeQuantiles.isKept
+    return this.#fewAbsolute.all !== null || this.#fewRelative.all !== null
   }
 
   /** Few errors are kept as they are. */
@@ -276,8 +287,8 @@ export class PairMeter {
       errors[i] = Math.abs(difference[i]!) * this.unit
       if (reference[i] !== 0) relative[relatives++] = Math.abs(difference[i]!) / Math.abs(reference[i]!)
     }
-    this.extremes.absQuantiles.keep(errors)
-    this.extremes.relativeQuantiles.keep(relative.subarray(0, relatives))
+    this.#fewAbsolute.add(errors)
+    this.#fewRelative.add(relative.subarray(0, relatives))
   }
 }
 
@@ -301,14 +312,6 @@ function tightened({ rtol, constant, ulps }: BlockLimits, part: number): BlockLi
 function roundedDown(value: number): number {
   const nearest = Math.fround(value)
   return nearest > value ? value * TIGHTER : nearest
-}
-
-function isRepeated(first: Float64Array, numbers: Float64Array): boolean {
-  for (let i = 0; i < numbers.length; i++) {
-    const wanted = first[i % first.length]!
-    if (numbers[i] !== wanted && !(Number.isNaN(numbers[i]) && Number.isNaN(wanted))) return false
-  }
-  return true
 }
 
 function unitFor(maxReference: number): number {

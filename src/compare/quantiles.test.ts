@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { Quantiles } from './quantiles.ts'
+import { FewNumbers, Quantiles } from './quantiles.ts'
 
 function quantiles(...blocks: number[][]): Quantiles {
-  const all = new Quantiles()
-  for (const block of blocks) all.keep(Float64Array.from(block))
-  const numbers = blocks.flat()
-  const bins = new Uint32Array(32768)
-  for (const bits of new Uint32Array(Float32Array.from(numbers).buffer)) bins[bits >>> 16]!++
-  all.add({ bins, count: numbers.length, least: Math.min(...numbers), most: Math.max(...numbers) })
-  return all
+  return new Quantiles(
+    blocks.map((block) => {
+      const few = new FewNumbers()
+      few.add(Float64Array.from(block))
+      const bins = new Uint32Array(32768)
+      for (const bits of new Uint32Array(Float32Array.from(block).buffer)) bins[bits >>> 16]!++
+      return { few: few.all, bins, count: block.length, least: Math.min(...block), most: Math.max(0, ...block) }
+    }),
+  )
 }
 
 const COUNT_UP = Array.from({ length: 5000 }, (_, i) => (i + 1) / 1000)

@@ -1,16 +1,31 @@
 const EXACT_COUNT = 4096
-const BINS = 32768
 const INFINITY_BIN = 0x7f80
 
 const float = new Float32Array(1)
 const bits = new Uint32Array(float.buffer)
 
-/** Numbers counted by the top 15 bits of their float32 magnitude. */
+/** What is known of some non-negative numbers. */
 export interface Counted {
+  /** All of them, while they are few. */
+  readonly few: Float64Array | null
+  /** How many, by the top 15 bits of their float32. */
   readonly bins: Uint32Array
   readonly count: number
   readonly least: number
   readonly most: number
+}
+
+/** Keeps numbers as they are while they are few. */
+export class FewNumbers {
+  #numbers: Float64Array | null = new Float64Array(0)
+
+  get all(): Float64Array | null {
+    return this.#numbers
+  }
+
+  add(more: Float64Array): void {
+    if (this.#numbers !== null && more.length > 0) this.#numbers = joined([this.#numbers, more])
+  }
 }
 
 /**
@@ -18,49 +33,50 @@ export interface Counted {
  * 15 bits of their float32 magnitude, at most 0.4 % off.
  */
 export class Quantiles {
-  /** All numbers, while they are few. */
-  #few: Float64Array | null = new Float64Array(0)
-  #bins = new Float64Array(0)
-  #count = 0
-  #least = Number.POSITIVE_INFINITY
-  #most = 0
+  readonly #few: Float64Array | null
+  readonly #bins: Float64Array
+  readonly #count: number
+  readonly #least: number
+  readonly #most: number
 
-  /** Whether the numbers are still few, so that `keep` must get them too. */
-  get isKept(): boolean {
-    return this.#few !== null
-  }
-
-  keep(values: Float64Array): void {
-    if (this.#few === null || values.length === 0) return
-    const all = new Float64Array(Math.min(this.#few.length + values.length, EXACT_COUNT + 1))
-    if (all.length > EXACT_COUNT) this.#few = null
-    else {
-      all.set(this.#few)
-      all.set(values, this.#few.length)
-      this.#few = all
-    }
-  }
-
-  /** All numbers, those that were kept too, once they are counted. */
-  add({ bins, count, least, most }: Counted): void {
-    this.#count += count
-    if (this.#few === null) this.#bins = sumOf(this.#bins, bins)
-    this.#least = Math.min(this.#least, least)
-    this.#most = Math.max(this.#most, most)
+  constructor(parts: readonly Counted[]) {
+    const few = parts.map((part) => part.few)
+    this.#few = few.every((numbers) => numbers !== null) ? (joined(few)?.sort() ?? null) : null
+    this.#bins = this.#few === null ? sumOf(parts.map(({ bins }) => bins)) : new Float64Array(0)
+    this.#count = parts.reduce((sum, { count }) => sum + count, 0)
+    this.#least = parts.reduce((least, part) => Math.min(least, part.least), Number.POSITIVE_INFINITY)
+    this.#most = parts.reduce((most, part) => Math.max(most, part.most), 0)
   }
 
   /** The smallest number that a fraction q of all numbers does not exceed; null if there are none. */
   at(q: number): number | null {
     if (this.#count === 0) return null
-    const rank = Math.max(1, Math.ceil(q * this.#count))
-    if (this.#few !== null) return this.#few.slice().sort()[rank - 1]!
-    return Math.min(Math.max(middleOf(binAtRank(this.#bins, rank)), this.#least), this.#most)
+    const rank = rankOf(q, this.#count)
+    if (this.#few !== null) return this.#few[rank - 1]!
+    return Math.min(Math.max(middleOf(placeOf(this.#bins, rank).bin), this.#least), this.#most)
   }
 }
 
-function sumOf(bins: Float64Array, more: Uint32Array): Float64Array<ArrayBuffer> {
-  const sum = new Float64Array(more)
-  for (let bin = 0; bin < bins.length; bin++) sum[bin]! += bins[bin]!
+function rankOf(q: number, count: number): number {
+  return Math.max(1, Math.ceil(q * count))
+}
+
+function joined(parts: readonly Float64Array[]): Float64Array<ArrayBuffer> | null {
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  if (length > EXACT_COUNT) return null
+  const all = new Float64Array(length)
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+function sumOf(parts: readonly Uint32Array[]): Float64Array {
+  const [first = [], ...rest] = parts
+  const sum = new Float64Array(first)
+  for (const part of rest) for (let bin = 0; bin < part.length; bin++) sum[bin]! += part[bin]!
   return sum
 }
 
@@ -71,11 +87,12 @@ function middleOf(bin: number): number {
   return float[0]!
 }
 
-function binAtRank(bins: Float64Array, rank: number): number {
+/** The bin that holds a rank, and the rank among the numbers of that bin. */
+function placeOf(bins: Float64Array, rank: number): { bin: number; rank: number } {
   let seen = 0
-  for (let bin = 0; bin < BINS; bin++) {
+  for (let bin = 0; bin < bins.length; bin++) {
+    if (seen + bins[bin]! >= rank) return { bin, rank: rank - seen }
     seen += bins[bin]!
-    if (seen >= rank) return bin
   }
-  return BINS - 1
+  return { bin: bins.length - 1, rank: rank - seen }
 }

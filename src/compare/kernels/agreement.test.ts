@@ -6,7 +6,7 @@ import { measureMaxAbs } from '../max-abs.ts'
 import { type NumberRule, planNumbers } from '../numeric-plan.ts'
 import { pairChunks } from '../pair-chunks.ts'
 import { PairMeter } from '../pair-meter.ts'
-import { mergeSums, type PairStatistics } from '../pair-statistics.ts'
+import { mergeParts, mergeSums, type PairStatistics } from '../pair-statistics.ts'
 import { overrideTolerance, tableRule, toleranceFor } from '../tolerances.ts'
 import type { PairKernels } from './contract.ts'
 import { ScalarKernels } from './scalar.ts'
@@ -104,12 +104,13 @@ async function measure(
   })
   const sums: Float64Array[] = []
   for await (const chunk of pairChunks(r, t)) sums.push(meter.add(chunk))
-  return Object.assign(meter.finish(), {
+  return {
+    ...mergeParts([meter.part()]),
     sums: mergeSums(sums),
     limits,
     unit: meter.unit,
     isRounded: meter.kind !== null,
-  })
+  }
 }
 
 /** Counts, maxima and places: the same to the last bit. */
