@@ -63,8 +63,8 @@ async function compareNamed(
   const { name, dtype, shape } = reference
   const rule = options.ruleOf(name, { name, dtype, shape })
   const indexed = rule.kind === 'index' ? options.indexed?.(rule.selection.tensor) : undefined
-  const { generated, targetDType } = options
-  return compareTensors(reference, target, rule, { generated, targetDType, indexed })
+  const { generated, targetDType, measurer } = options
+  return compareTensors(reference, target, rule, { generated, targetDType, indexed, measurer })
 }
 
 function tensorOf(trace: Trace, name: string, side: Side): TensorSource {

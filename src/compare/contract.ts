@@ -2,6 +2,8 @@ import type { DType } from '../domain/dtype.ts'
 import type { Metric, OutputResult, WorstPlace } from '../domain/result.ts'
 import type { TensorSource, TensorSpec } from '../domain/tensor.ts'
 import type { Verdict } from '../domain/verdict.ts'
+import type { PairTask } from './pair-meter.ts'
+import type { PairPart } from './pair-statistics.ts'
 
 /**
  * A float passes if |t − r| ≤ rtol·|r| + scale·max|r| + atol + rounding at every place (but the allowed fraction) and
@@ -66,6 +68,18 @@ export type Rule =
   | { readonly kind: 'index'; readonly selection: Selection; readonly tolerance: Tolerance; readonly source: string }
   | { readonly kind: 'exact'; readonly source: string; readonly flags: readonly string[] }
 
+/** Measures tensors another way than chunk by chunk where they are; null for those that it leaves alone. */
+export interface PairMeasurer {
+  maxAbs(source: TensorSource): Promise<number> | null
+  measure(reference: TensorSource, target: TensorSource, task: PairTask): Promise<MeasuredParts> | null
+}
+
+/** Sums of all chunks in their order, and what else was found by however many threads. */
+export interface MeasuredParts {
+  readonly sums: readonly Float64Array[]
+  readonly parts: readonly PairPart[]
+}
+
 export interface TensorContext {
   /** Inputs were generated: equal constants on both sides prove nothing. */
   readonly generated: boolean
@@ -73,6 +87,7 @@ export interface TensorContext {
   readonly targetDType: DType | null
   /** On the reference side, the tensor that an index rule's output selects from. */
   readonly indexed?: TensorSource | undefined
+  readonly measurer?: PairMeasurer | undefined
 }
 
 export interface CompareOptions {
@@ -81,6 +96,8 @@ export interface CompareOptions {
   readonly targetDType: DType | null
   /** Values that an index output selects from, on the reference side. */
   readonly indexed?: (tensor: string) => TensorSource | undefined
+  /** Such as threads that read the files of both sides themselves. */
+  readonly measurer?: PairMeasurer
 }
 
 export interface TraceComparison {

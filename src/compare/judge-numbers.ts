@@ -17,9 +17,10 @@ export async function judgeNumbers(
   rule: NumberRule,
   context: TensorContext,
 ): Promise<OutputResult> {
-  const maxReference = reference.maxAbs ?? (await measureMaxAbs(reference))
+  const { measurer } = context
+  const maxReference = reference.maxAbs ?? (await (measurer?.maxAbs(reference) ?? measureMaxAbs(reference)))
   const plan = planNumbers(rule, reference, target, maxReference)
-  const statistics = await measurePair(reference, target, plan)
+  const statistics = await measurePair(reference, target, plan, measurer)
   if (plan.rule.kind === 'float') checkMaxReference(reference, statistics)
   const faults = faultsOf(plan, statistics)
   const isDegenerate = context.generated && faults.length === 0 && provesNothing(reference, statistics)

@@ -1,3 +1,4 @@
+import type { DType } from '../domain/dtype.ts'
 import type { TensorSource } from '../domain/tensor.ts'
 import { valuesPerElement } from '../tensors/bytes.ts'
 import { decodeNumbers } from '../tensors/decode.ts'
@@ -10,7 +11,7 @@ import { SCANNED } from './pair-meter.ts'
 /** Largest finite magnitude of a tensor (of the parts of complex numbers); 0 if there is none. Reads it all. */
 export async function measureMaxAbs(source: TensorSource): Promise<number> {
   return withKernels(kernelName(), async (kernels) => {
-    const largestOf = finder(source, kernels)
+    const largestOf = magnitudeFinder(source.dtype, kernels)
     let largest = 0
     for await (const { bytes, elements } of tensorChunks(source))
       largest = Math.max(largest, largestOf(bytes, elements))
@@ -20,11 +21,12 @@ export async function measureMaxAbs(source: TensorSource): Promise<number> {
 
 type Finder = (bytes: Uint8Array, elements: number) => number
 
-function finder({ dtype }: TensorSource, { scanner }: PairKernels): Finder {
+/** Finds the largest finite magnitude of a chunk. */
+export function magnitudeFinder(dtype: DType, { scanner }: PairKernels): Finder {
   const kind = SCANNED[dtype]
   if (scanner && kind !== undefined) {
     return (bytes, elements) => {
-      scanner.referenceChunk.set(bytes)
+      if (bytes.buffer !== scanner.referenceChunk.buffer) scanner.referenceChunk.set(bytes)
       // Whole vectors are read.
       scanner.referenceChunk.fill(0, bytes.length, bytes.length + 16)
       return scanner.largest(kind, elements)

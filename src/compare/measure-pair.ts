@@ -1,9 +1,10 @@
 import type { TensorSource } from '../domain/tensor.ts'
+import type { MeasuredParts, PairMeasurer } from './contract.ts'
 import { kernelName, withKernels } from './kernels/lend.ts'
 import { relL2, relL2Limit } from './metrics.ts'
 import type { NumericPlan } from './numeric-plan.ts'
 import { pairChunks } from './pair-chunks.ts'
-import { PairMeter } from './pair-meter.ts'
+import { PairMeter, type PairTask, scalingOf } from './pair-meter.ts'
 import { mergeParts, mergeSums, type PairStatistics } from './pair-statistics.ts'
 
 /** Sums that were kept in float32 for a while are at most this far off, in parts of themselves. */
@@ -14,9 +15,10 @@ export async function measurePair(
   reference: TensorSource,
   target: TensorSource,
   plan: NumericPlan,
+  measurer?: PairMeasurer,
 ): Promise<PairStatistics> {
-  const statistics = await measureOnce(reference, target, plan, false)
-  return isTooClose(plan, statistics) ? measureOnce(reference, target, plan, true) : statistics
+  const statistics = await measureOnce(reference, target, plan, false, measurer)
+  return isTooClose(plan, statistics) ? measureOnce(reference, target, plan, true, measurer) : statistics
 }
 
 async function measureOnce(
@@ -24,14 +26,22 @@ async function measureOnce(
   target: TensorSource,
   { limits, maxReference }: NumericPlan,
   isExact: boolean,
+  measurer: PairMeasurer | undefined,
 ): Promise<PairStatistics> {
-  return withKernels(kernelName(), async (kernels) => {
-    const dtypes = { referenceDType: reference.dtype, targetDType: target.dtype }
-    const meter = new PairMeter(kernels, { ...dtypes, limits, maxReference, isExact })
+  const dtypes = { referenceDType: reference.dtype, targetDType: target.dtype }
+  const task = { ...dtypes, limits, maxReference, isExact, kernels: kernelName() }
+  const found = await (measurer?.measure(reference, target, task) ?? measureChunks(reference, target, task))
+  const { unit, kind } = scalingOf(task)
+  const merged = { ...mergeParts(found.parts), sums: mergeSums(found.sums) }
+  return { ...merged, limits, unit, isRounded: kind !== null }
+}
+
+async function measureChunks(reference: TensorSource, target: TensorSource, task: PairTask): Promise<MeasuredParts> {
+  return withKernels(task.kernels, async (kernels) => {
+    const meter = new PairMeter(kernels, task)
     const sums: Float64Array[] = []
     for await (const chunk of pairChunks(reference, target)) sums.push(meter.add(chunk))
-    const { unit, kind } = meter
-    return { ...mergeParts([meter.part()]), sums: mergeSums(sums), limits, unit, isRounded: kind !== null }
+    return { sums, parts: [meter.part()] }
   })
 }
 

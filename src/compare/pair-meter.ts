@@ -4,7 +4,7 @@ import { decodeDifferences, decodeNumbers } from '../tensors/decode.ts'
 import { exponentOf, floatFormat, powerOfTwo } from '../tensors/float-format.ts'
 import { formatElement } from '../tensors/format-element.ts'
 import { relativeUlp, ulpSize } from '../tensors/ulp.ts'
-import type { BlockLimits, PairKernels, StepFormat } from './kernels/contract.ts'
+import type { BlockLimits, KernelName, PairKernels, StepFormat } from './kernels/contract.ts'
 import * as at from './kernels/layout.ts'
 import { allowedAt } from './kernels/scalar.ts'
 import type { PairChunk } from './pair-chunks.ts'
@@ -20,6 +20,7 @@ export interface PairTask {
   readonly maxReference: number
   /** Everything in float64, as the referee does. */
   readonly isExact: boolean
+  readonly kernels: KernelName
 }
 
 /** Dtypes of the scan. */
@@ -47,10 +48,8 @@ const EXACT_RELATIVE = 0.499
 
 /** Measures chunks of two tensors, in ascending order. */
 export class PairMeter {
-  /** Power of two that brings the reference near 1. */
-  readonly unit: number
-  /** How the scan reads chunks; null where everything is float64. */
-  readonly kind: number | null
+  readonly #unit: number
+  readonly #kind: number | null
   readonly #kernels: PairKernels
   readonly #task: PairTask
   readonly #parts: number
@@ -70,7 +69,7 @@ export class PairMeter {
   #relatives = 0
 
   constructor(kernels: PairKernels, task: PairTask) {
-    const { limits, maxReference, referenceDType } = task
+    const { limits, referenceDType } = task
     kernels.clearBins()
     this.#kernels = kernels
     this.#task = task
@@ -78,8 +77,9 @@ export class PairMeter {
     this.#format = (limits.ulpDType !== null && floatFormat(limits.ulpDType)) || NO_STEPS
     this.#hasSteps = mayBeBelowUlp(limits)
     this.#limits = { rtol: limits.rtol, constant: limits.constant, ulps: this.#hasSteps ? limits.ulps : 0 }
-    this.kind = kernels.scanner && !task.isExact ? scannedKind(task) : null
-    this.unit = this.kind === null ? unitFor(maxReference) : 1
+    const { unit, kind } = scalingOf(task)
+    this.#unit = unit
+    this.#kind = kind
   }
 
   /** Returns the sums of the chunk, at the places of layout.ts. */
@@ -88,7 +88,7 @@ export class PairMeter {
     const count = chunk.elements * this.#parts
     this.#extremes.count += count
     if (this.#isConstant) this.#checkConstant(chunk)
-    const scanned = this.kind === null ? 0 : this.#scan(chunk, this.kind, sums)
+    const scanned = this.#kind === null ? 0 : this.#scan(chunk, this.#kind, sums)
     for (let first = scanned; first < count; first += at.BLOCK) {
       const numbers = Math.min(at.BLOCK, count - first)
       this.#decode(chunk, first, numbers)
@@ -101,18 +101,18 @@ export class PairMeter {
     return sums
   }
 
-  /** What was found; its bins are the kernels' own memory. */
+  /** What was found. */
   part(): PairPart {
     const { absoluteBins, relativeBins } = this.#kernels
     const { maxAbs, maxRelative } = this.#extremes
-    const absolute = { count: this.#finite, least: this.#leastAbs, most: maxAbs * this.unit }
+    const absolute = { count: this.#finite, least: this.#leastAbs, most: maxAbs * this.#unit }
     const relative = { count: this.#relatives, least: this.#leastRelative, most: maxRelative }
     return {
       extremes: this.#extremes,
       isConstant: this.#isConstant,
       first: this.#first,
-      absolute: { few: this.#fewAbsolute.all, bins: absoluteBins, ...absolute },
-      relative: { few: this.#fewRelative.all, bins: relativeBins, ...relative },
+      absolute: { few: this.#fewAbsolute.all, bins: absoluteBins.slice(), ...absolute },
+      relative: { few: this.#fewRelative.all, bins: relativeBins.slice(), ...relative },
       worst: this.#worst.places,
     }
   }
@@ -177,7 +177,7 @@ export class PairMeter {
   #addExactly(chunk: PairChunk, first: number, numbers: number, sums: Float64Array): void {
     const areFinite = this.#kernels.inspect(numbers)
     const finite = areFinite ? numbers : this.#sortOutNonFinite(chunk, first, numbers)
-    this.#kernels.addUp(finite, this.unit, this.#format, this.#hasSteps)
+    this.#kernels.addUp(finite, this.#unit, this.#format, this.#hasSteps)
     this.#kernels.results[at.SUM_FINITE] = finite
     this.#keepResults(sums)
     this.#keepErrors(finite)
@@ -284,7 +284,7 @@ export class PairMeter {
     const relative = new Float64Array(numbers)
     let relatives = 0
     for (let i = 0; i < numbers; i++) {
-      errors[i] = Math.abs(difference[i]!) * this.unit
+      errors[i] = Math.abs(difference[i]!) * this.#unit
       if (reference[i] !== 0) relative[relatives++] = Math.abs(difference[i]!) / Math.abs(reference[i]!)
     }
     this.#fewAbsolute.add(errors)
@@ -294,6 +294,12 @@ export class PairMeter {
 
 function copyInto(memory: Uint8Array, bytes: Uint8Array): void {
   if (bytes.buffer !== memory.buffer) memory.set(bytes)
+}
+
+/** How the scan reads chunks, null where everything is float64, and a power of two that brings the reference near 1. */
+export function scalingOf(task: PairTask): { readonly kind: number | null; readonly unit: number } {
+  const kind = task.kernels === 'wasm' && !task.isExact ? scannedKind(task) : null
+  return { kind, unit: kind === null ? unitFor(task.maxReference) : 1 }
 }
 
 function scannedKind({ referenceDType, targetDType, maxReference }: PairTask): number | null {

@@ -28,6 +28,8 @@ export interface TensorSource extends TensorSpec {
   readonly byteLength: number
   /** Largest finite magnitude, where it was measured on the way to disk. */
   readonly maxAbs?: number
+  /** Where the very bytes of its chunks lie, if they lie in a file. */
+  readonly file?: { readonly path: string; readonly start: number }
   /** Chunks hold whole elements, except for strings. */
   chunks(): AsyncIterable<Uint8Array>
 }

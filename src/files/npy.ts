@@ -22,7 +22,9 @@ export async function openNpy(path: string, name: string = path): Promise<Tensor
     const bytes = await readConverted(path, header, dataStart, dataBytes)
     return { name, dtype, shape, byteLength: bytes.length, chunks: () => once(bytes) }
   }
-  return { name, dtype, shape, byteLength: dataBytes, chunks: () => littleEndian(path, header, dataStart, dataBytes) }
+  const source = { name, dtype, shape, byteLength: dataBytes }
+  const chunks = () => littleEndian(path, header, dataStart, dataBytes)
+  return header.bigEndian ? { ...source, chunks } : { ...source, file: { path, start: dataStart }, chunks }
 }
 
 /** Reads an .npy file whole. */

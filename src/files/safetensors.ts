@@ -41,7 +41,8 @@ function headerLength(start: Uint8Array, fileBytes: number, path: string): numbe
 /** Chunks hold whole elements: 8 MiB is a multiple of every element's size. */
 function sourceOf(tensor: StoredTensor, dataStart: number, path: string): TensorSource {
   const { start, ...spec } = tensor
-  return { ...spec, chunks: () => readRange(path, dataStart + start, tensor.byteLength, CHUNK_BYTES) }
+  const file = { path, start: dataStart + start }
+  return { ...spec, file, chunks: () => readRange(path, file.start, tensor.byteLength, CHUNK_BYTES) }
 }
 
 /** Every tensor belongs to exactly one value and every value has its tensors. */

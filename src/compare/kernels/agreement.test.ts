@@ -5,7 +5,7 @@ import { memorySource } from '../../tensors/memory-source.ts'
 import { measureMaxAbs } from '../max-abs.ts'
 import { type NumberRule, planNumbers } from '../numeric-plan.ts'
 import { pairChunks } from '../pair-chunks.ts'
-import { PairMeter } from '../pair-meter.ts'
+import { PairMeter, scalingOf } from '../pair-meter.ts'
 import { mergeParts, mergeSums, type PairStatistics } from '../pair-statistics.ts'
 import { overrideTolerance, tableRule, toleranceFor } from '../tolerances.ts'
 import type { PairKernels } from './contract.ts'
@@ -95,22 +95,13 @@ async function measure(
   ]
   const maxReference = await measureMaxAbs(r)
   const { limits } = planNumbers(rule, r, t, maxReference)
-  const meter = new PairMeter(kernels, {
-    referenceDType: dtype,
-    targetDType: dtype,
-    limits,
-    maxReference,
-    isExact: false,
-  })
+  const dtypes = { referenceDType: dtype, targetDType: dtype }
+  const task = { ...dtypes, limits, maxReference, isExact: false, kernels: kernels.name }
+  const meter = new PairMeter(kernels, task)
   const sums: Float64Array[] = []
   for await (const chunk of pairChunks(r, t)) sums.push(meter.add(chunk))
-  return {
-    ...mergeParts([meter.part()]),
-    sums: mergeSums(sums),
-    limits,
-    unit: meter.unit,
-    isRounded: meter.kind !== null,
-  }
+  const { unit, kind } = scalingOf(task)
+  return { ...mergeParts([meter.part()]), sums: mergeSums(sums), limits, unit, isRounded: kind !== null }
 }
 
 /** Counts, maxima and places: the same to the last bit. */

@@ -5,6 +5,7 @@ import type { SensitivityBand } from '../../domain/result.ts'
 import type { Target, TargetSchema } from '../../domain/target.ts'
 import type { Trace } from '../../domain/tensor.ts'
 import { digestOf } from '../../files/digest.ts'
+import { fileMeasurer } from '../../files/file-measurer.ts'
 import { perturbInputs } from '../../models/perturb.ts'
 import { nudgeQuantisers } from '../../onnx/edit.ts'
 import { quantisesDynamically } from '../../onnx/graph-facts.ts'
@@ -99,7 +100,7 @@ async function sampleOf(
   lab: Lab,
 ): Promise<SensitivityBand[]> {
   const moved = await runDisturbed(request, disturbance, pool, lab)
-  const options = { ruleOf: request.rules, generated: false, targetDType: null }
+  const options = { ruleOf: request.rules, generated: false, targetDType: null, measurer: fileMeasurer() }
   const { outputs } = await compareTraces(request.trace, moved, options)
   return outputs.flatMap(({ name, metrics }) => {
     const value = (metric: string) => metrics.find((found) => found.name === metric)?.value ?? null

@@ -4,6 +4,7 @@ import { SkipCase, StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Trace, ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
+import { fileMeasurer } from '../../files/file-measurer.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
@@ -108,6 +109,7 @@ export async function compareSides(
       ruleOf: request.rules,
       generated: request.generated,
       targetDType: declaredPrecision(request.target),
+      measurer: fileMeasurer(),
       indexed: (tensor) => inputs.tensors.get(tensor) ?? reference.tensors.get(tensor),
     })
   })
