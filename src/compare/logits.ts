@@ -1,4 +1,4 @@
-import { withLogitKernels } from './kernels/lend.ts'
+import { kernelName, withLogitKernels } from './kernels/lend.ts'
 import type { LogitKernels, RowSums } from './kernels/logits-contract.ts'
 import { ScalarLogitKernels } from './kernels/scalar-logits.ts'
 import { largestIds } from './largest-ids.ts'
@@ -46,7 +46,9 @@ export async function compareLogits(
   rows: Iterable<readonly [reference: Float32Array, target: Float32Array]>,
   topK: number,
 ): Promise<LogitsRow[]> {
-  return withLogitKernels(async (kernels) => Array.from(rows, ([r, t]) => compareRow(kernels, r, t, topK)))
+  return withLogitKernels(kernelName(), async (kernels) =>
+    Array.from(rows, ([r, t]) => compareRow(kernels, r, t, topK)),
+  )
 }
 
 export function compareRow(
@@ -61,6 +63,16 @@ export function compareRow(
   const rows = kernels.rows(reference.length)
   rows.reference.set(reference)
   rows.target.set(target)
+  return comparePlacedRow(kernels, reference, target, topK)
+}
+
+/** Compares a row that lies in the kernels' memory already. */
+export function comparePlacedRow(
+  kernels: LogitKernels,
+  reference: Float32Array,
+  target: Float32Array,
+  topK: number,
+): LogitsRow {
   const sums = reference.length === 0 ? null : kernels.addRow(reference.length)
   if (sums === null) return compareOddRow(reference, target, topK)
   const topIds = largestIds(reference, topK, sums.peaks)

@@ -5,7 +5,7 @@ import { kernelName } from '../compare/kernels/lend.ts'
 import type { PairTask } from '../compare/pair-meter.ts'
 import type { PairPart } from '../compare/pair-statistics.ts'
 import { elementCount, type TensorSource } from '../domain/tensor.ts'
-import { chunksOf, magnitudeShare, measureShare } from './pair-share.ts'
+import { chunksOf, magnitudeShare, measureShare } from './shared-work.ts'
 import { askThread } from './thread-pool.ts'
 
 /** A thread costs about as much time to start as measuring so many elements. */

@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { PairPart } from '../compare/pair-statistics.ts'
-import type { SharedPair, SharedTensor } from './pair-share.ts'
+import type { SharedPair, SharedRows, SharedTensor } from './shared-work.ts'
 
 export type ThreadOrder =
   | { readonly kind: 'measure'; readonly pair: SharedPair }
   | { readonly kind: 'magnitude'; readonly tensor: SharedTensor }
+  | { readonly kind: 'logits'; readonly rows: SharedRows }
 
 export interface ThreadAnswer {
-  readonly found?: PairPart | number
+  readonly found?: unknown
   readonly error?: unknown
 }
 
 const idle: Worker[] = []
 
 /** Has a thread do its share; threads are kept for the next order, and none of them keeps the process alive. */
-export async function askThread<T extends PairPart | number>(order: ThreadOrder): Promise<T> {
+export async function askThread<T>(order: ThreadOrder): Promise<T> {
   const thread = idle.pop() ?? startThread()
   thread.ref()
   thread.postMessage(order)
@@ -43,5 +43,5 @@ async function answerOf(thread: Worker): Promise<ThreadAnswer> {
 function startThread(): Worker {
   // Under a test runner this module itself is source.
   const isSource = import.meta.url.endsWith('.ts')
-  return new Worker(new URL(isSource ? '../../dist/files/pair-thread.js' : './pair-thread.js', import.meta.url))
+  return new Worker(new URL(isSource ? '../../dist/files/work-thread.js' : './work-thread.js', import.meta.url))
 }

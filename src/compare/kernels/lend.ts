@@ -42,7 +42,7 @@ const SIMD_PROBE = Uint8Array.of(
 )
 
 const idle: Record<KernelName, PairKernels[]> = { wasm: [], scalar: [] }
-const idleLogits: LogitKernels[] = []
+const idleLogits: Record<KernelName, LogitKernels[]> = { wasm: [], scalar: [] }
 let chosen: KernelName | null = null
 
 /** Which kernels compare: those of ASSAY_KERNELS, or WebAssembly where it has SIMD. Decided once. */
@@ -65,13 +65,12 @@ function environment(name: string): string | undefined {
 }
 
 /** As `withKernels`, for rows of logits. */
-export async function withLogitKernels<T>(use: (kernels: LogitKernels) => Promise<T>): Promise<T> {
-  const kernels =
-    idleLogits.pop() ?? (kernelName() === 'wasm' ? await WasmLogitKernels.load() : new ScalarLogitKernels())
+export async function withLogitKernels<T>(name: KernelName, use: (kernels: LogitKernels) => Promise<T>): Promise<T> {
+  const kernels = idleLogits[name].pop() ?? (name === 'wasm' ? await WasmLogitKernels.load() : new ScalarLogitKernels())
   try {
     return await use(kernels)
   } finally {
-    idleLogits.push(kernels)
+    idleLogits[name].push(kernels)
   }
 }
 
