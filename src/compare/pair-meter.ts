@@ -124,7 +124,8 @@ export class PairMeter {
     copyInto(scanner.referenceChunk, chunk.referenceBytes)
     copyInto(scanner.targetChunk, chunk.targetBytes)
     const limits = tightened(this.#limits, this.#scannedPart())
-    scanner.scan(kind, blocks, limits, this.#hasSteps, roundedDown(this.#worst.bar.tie))
+    const known = { tie: roundedDown(this.#worst.bar.tie), maxUlp: this.#extremes.maxUlp }
+    scanner.scan(kind, blocks, limits, this.#hasSteps, known)
     this.#keepResults(sums)
     for (let block = 0; block < blocks; block++) {
       if (scanner.blockWords[block * at.BLOCK_WORDS + at.WORD_SKIPPED]) {

@@ -53,9 +53,15 @@ export interface PairScanner {
   /**
    * Adds up what float32 can hold of the first `blocks` blocks, into `results` and the bins, and says of each whether
    * it was skipped or has to be looked at: where an error is over the limits, which must be a little tighter than the
-   * true ones, or above `tie` and just at a limit of steps.
+   * true ones, or above `tie` and just at a limit of steps. Steps are counted where there may be more than `maxUlp`.
    */
-  scan(kind: number, blocks: number, limits: BlockLimits, hasSteps: boolean, tie: number): void
+  scan(
+    kind: number,
+    blocks: number,
+    limits: BlockLimits,
+    hasSteps: boolean,
+    known: { tie: number; maxUlp: number },
+  ): void
   /** Fills `reference`, `target` and `difference` with one block of the chunk. */
   promote(kind: number, block: number): void
   /** Largest finite magnitude of `count` numbers of the reference's chunk. */

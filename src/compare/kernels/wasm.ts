@@ -23,7 +23,19 @@ interface Exports {
     low: number,
     tie: number,
   ): void
-  scan(kind: number, blocks: number, rtol: number, constant: number, ulps: number, hasSteps: boolean, tie: number): void
+  scan(
+    kind: number,
+    blocks: number,
+    rtol: number,
+    constant: number,
+    ulps: number,
+    hasSteps: boolean,
+    tie: number,
+    reference: number,
+    target: number,
+    maxUlp: number,
+    hasBins: boolean,
+  ): void
   promote(kind: number, block: number): void
   largest(kind: number, count: number): number
 }
@@ -98,8 +110,10 @@ function scannerOf(exports: Exports): PairScanner {
     targetChunk: new Uint8Array(buffer, at.TARGET_CHUNK, at.CHUNK * 4),
     blockWords: new Int32Array(buffer, at.BLOCKS, words),
     blockFloats: new Float32Array(buffer, at.BLOCKS, words),
-    scan: (kind, blocks, { rtol, constant, ulps }, hasSteps, tie) =>
-      exports.scan(kind, blocks, rtol, constant, ulps, hasSteps, tie),
+    scan: (kind, blocks, { rtol, constant, ulps }, hasSteps, { tie, maxUlp }) => {
+      const limits = [rtol, constant, ulps] as const
+      exports.scan(kind, blocks, ...limits, hasSteps, tie, at.REFERENCE_CHUNK, at.TARGET_CHUNK, maxUlp, true)
+    },
     promote: exports.promote,
     largest: exports.largest,
   }

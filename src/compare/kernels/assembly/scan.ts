@@ -1,10 +1,9 @@
 import {
-  ABSOLUTE_32, BFLOAT16, BLOCK, BLOCK_WORDS, BLOCKS, DIFFERENT, FLOAT16, FLOAT32, LEAST_ABS, LEAST_RELATIVE, MAX_REFERENCE,
-  MAX_ULP, REFERENCE_32, REFERENCE_CHUNK, RELATIVE_32, RESULTS, SUM_ABS, SUM_DIFFERENCE, SUM_FINITE, SUM_HALF_ULP,
+  ABSOLUTE_32, ABSOLUTE_BINS, BFLOAT16, BLOCK, BLOCK_WORDS, BLOCKS, DIFFERENT, FLOAT16, FLOAT32, LEAST_ABS, LEAST_RELATIVE, MAX_REFERENCE,
+  MAX_ULP, REFERENCE_32, REFERENCE_CHUNK, RELATIVE_32, RELATIVE_BINS, RESULTS, SUM_ABS, SUM_DIFFERENCE, SUM_FINITE, SUM_HALF_ULP,
   SUM_PRODUCT, SUM_REFERENCE, SUM_RELATIVE, SUM_RELATIVE_COUNT, SUM_TARGET, TARGET_32, TARGET_CHUNK, WORD_MAX_ABS,
   WORD_MAX_RELATIVE, WORD_SKIPPED, WORD_SUSPECT, RESULT_COUNT,
 } from '../layout'
-import { countErrors } from './bins'
 import { decodeBfloat16, decodeFloat16 } from './decode'
 
 /** Bytes of as many numbers as are added up in each lane of float32, and of as many such sums, before float64 takes over. */
@@ -14,6 +13,11 @@ const GROUP: i32 = 8 * RUN
 const LEAST_DIFFERENCE: f32 = 8.881784197001252e-16 // 2^-50
 const LEAST_REFERENCE: f32 = 9.094947017729282e-13 // 2^-40
 const LARGEST_RELATIVE: f32 = 1e30
+/** Up to here both sides lie within a factor of two, and so many steps apart at most, in parts of the reference. */
+const EXACT_RELATIVE: f32 = 0.499
+const STEPS_PER_RELATIVE: f64 = 33554432 // 2^25
+/** Offsets of 32768 bins of 4 bytes. */
+const BIN_OFFSETS: i32 = 0x1fffc
 
 // What one block gives.
 let sumAbs: v128 = f64x2.splat(0)
@@ -31,7 +35,8 @@ let leastRelative: f32 = 0
 let relativeCount: i32 = 0
 let different: i32 = 0
 let suspect: i32 = 0
-let maxUlp: u32 = 0
+/** Whether a place is further off than about half of the reference. */
+let isFar: bool = false
 
 // @ts-ignore: decorator
 @inline
@@ -126,14 +131,17 @@ function addBlock(r: i32, t: i32): void {
   maxReference = largestOf(mostReference)
 }
 
-/** Relative errors, left at RELATIVE_32 too (NaN where the reference is zero), and whether any place may be over its limit. */
+/**
+ * Relative errors and whether any place may be over its limit. Leaves at RELATIVE_32 which bins of the histogram the
+ * errors belong to, as offsets; that of NaN where the reference is zero.
+ */
 function relateBlock(r: i32, rtol: f32, constant: f32): void {
-  const none = f32x4.splat(NaN)
   const zero = f32x4.splat(0)
   const slope = f32x4.splat(rtol)
   const offset = f32x4.splat(constant)
+  const bins = i32x4.splat(BIN_OFFSETS)
   let wide = f64x2.splat(0)
-  let most = zero, leastOf = f32x4.splat(Infinity), over = zero, counts = zero, unequal = zero
+  let most = zero, mostOrInfinite = zero, leastOf = f32x4.splat(Infinity), over = zero, counts = zero, unequal = zero
   let at: i32 = 0
   for (let end: i32 = BLOCK << 2; at < end; ) {
     let sums = zero
@@ -141,13 +149,14 @@ function relateBlock(r: i32, rtol: f32, constant: f32): void {
       const magnitude = f32x4.abs(v128.load(r + at))
       const error = v128.load(ABSOLUTE_32 + at)
       const relative = f32x4.div(error, magnitude)
-      const isNonZero = f32x4.ne(magnitude, zero)
-      const known = v128.bitselect(relative, none, isNonZero)
-      v128.store(RELATIVE_32 + at, known)
-      sums = f32x4.add(sums, v128.and(relative, isNonZero))
+      const isZero = f32x4.eq(magnitude, zero)
+      const known = v128.or(relative, isZero)
+      v128.store(RELATIVE_32 + at, v128.and(i32x4.shr_u(known, 14), bins))
+      sums = f32x4.add(sums, v128.andnot(relative, isZero))
       most = f32x4.pmax(most, known)
+      mostOrInfinite = f32x4.pmax(mostOrInfinite, relative)
       leastOf = f32x4.pmin(leastOf, known)
-      counts = i32x4.sub(counts, isNonZero)
+      counts = i32x4.add(counts, isZero)
       unequal = i32x4.sub(unequal, f32x4.ne(error, zero))
       const limit = f32x4.pmax(f32x4.add(f32x4.mul(slope, magnitude), offset), zero)
       over = v128.or(over, f32x4.gt(error, limit))
@@ -156,8 +165,9 @@ function relateBlock(r: i32, rtol: f32, constant: f32): void {
   }
   sumRelative = wide
   maxRelative = largestOf(most)
+  isFar = largestOf(mostOrInfinite) > EXACT_RELATIVE
   leastRelative = least(leastOf)
-  relativeCount = laneSum(counts)
+  relativeCount = BLOCK + laneSum(counts)
   different = laneSum(unequal)
   suspect = <i32>v128.any_true(over)
 }
@@ -203,8 +213,8 @@ function ordered(bits: v128): v128 {
   return i32x4.sub(v128.xor(v128.and(bits, i32x4.splat(0x7fffffff)), sign), sign)
 }
 
-/** Most steps between both; `dropped` bits below the mantissa of the stored dtype are zero. */
-function measureSteps(r: i32, t: i32, dropped: i32): void {
+/** Most steps between both. */
+function stepsBetween(r: i32, t: i32): u32 {
   let most = i32x4.splat(0)
   for (let end = r + (BLOCK << 2); r < end; r += 16, t += 16) {
     const a = ordered(v128.load(r))
@@ -212,14 +222,12 @@ function measureSteps(r: i32, t: i32, dropped: i32): void {
     const distance = i32x4.sub(i32x4.max_s(a, b), i32x4.min_s(a, b))
     most = i32x4.max_u(most, distance)
   }
-  let result: u32 = 0
-  result = max(<u32>i32x4.extract_lane(most, 0), <u32>i32x4.extract_lane(most, 1))
-  result = max(result, max(<u32>i32x4.extract_lane(most, 2), <u32>i32x4.extract_lane(most, 3)))
-  maxUlp = result >> dropped
+  const first = max(<u32>i32x4.extract_lane(most, 0), <u32>i32x4.extract_lane(most, 1))
+  return max(first, max(<u32>i32x4.extract_lane(most, 2), <u32>i32x4.extract_lane(most, 3)))
 }
 
-/** As measureSteps, from float16 codes, whose smallest numbers lie closer than those of float32. */
-function measureHalfSteps(r: i32, t: i32): void {
+/** As stepsBetween, of codes of 16 bits. */
+function halfStepsBetween(r: i32, t: i32): u32 {
   let most = i16x8.splat(0)
   const magnitude = i16x8.splat(0x7fff)
   for (let end = r + (BLOCK << 1); r < end; r += 16, t += 16) {
@@ -234,7 +242,13 @@ function measureHalfSteps(r: i32, t: i32): void {
   const low = v128.and(most, i32x4.splat(0xffff))
   const wide = i32x4.max_u(low, i32x4.shr_u(most, 16))
   const first = max(<u32>i32x4.extract_lane(wide, 0), <u32>i32x4.extract_lane(wide, 1))
-  maxUlp = max(first, max(<u32>i32x4.extract_lane(wide, 2), <u32>i32x4.extract_lane(wide, 3)))
+  return max(first, max(<u32>i32x4.extract_lane(wide, 2), <u32>i32x4.extract_lane(wide, 3)))
+}
+
+/** Most steps between both sides of a float32 block, unless it is surely no more than is known already. */
+function raiseSteps(r: i32, t: i32): void {
+  const isFewer = !isFar && maxRelative * STEPS_PER_RELATIVE <= load<f64>(RESULTS + (MAX_ULP << 3))
+  if (!isFewer) raise(MAX_ULP, stepsBetween(r, t))
 }
 
 /** Whether float32 held everything: nothing infinite or NaN, nothing so small that its square lost bits. */
@@ -279,52 +293,78 @@ function keepBlock(hasSteps: bool): void {
   add(SUM_RELATIVE_COUNT, relativeCount)
   add(DIFFERENT, different)
   raise(MAX_REFERENCE, maxReference)
-  raise(MAX_ULP, maxUlp)
   lower(LEAST_ABS, leastAbs)
   lower(LEAST_RELATIVE, leastRelative)
-  countErrors(BLOCK)
+}
+
+// @ts-ignore: decorator
+@inline
+function count(bin: i32, bins: i32): void {
+  store<u32>(bin + bins, load<u32>(bin + bins) + 1)
+}
+
+/** Adds the errors of a block to both histograms. */
+function countErrors(): void {
+  for (let at = 0; at < BLOCK << 2; at += 16) {
+    count(load<u16>(ABSOLUTE_32 + at, 2) << 2, ABSOLUTE_BINS)
+    count(load<u32>(RELATIVE_32 + at), RELATIVE_BINS)
+    count(load<u16>(ABSOLUTE_32 + at, 6) << 2, ABSOLUTE_BINS)
+    count(load<u32>(RELATIVE_32 + at, 4), RELATIVE_BINS)
+    count(load<u16>(ABSOLUTE_32 + at, 10) << 2, ABSOLUTE_BINS)
+    count(load<u32>(RELATIVE_32 + at, 8), RELATIVE_BINS)
+    count(load<u16>(ABSOLUTE_32 + at, 14) << 2, ABSOLUTE_BINS)
+    count(load<u32>(RELATIVE_32 + at, 12), RELATIVE_BINS)
+  }
 }
 
 /**
  * Everything about the first `blocks` blocks of a chunk except exact maxima and who is over a limit: for these it says
  * where to look. Limits are |d| ≤ rtol·|r| + constant, or ulps steps; give them a little too tight.
- * Errors just at a limit of steps matter too if they are above `tie`.
+ * Errors just at a limit of steps matter too if they are above `tie`. `maxUlp` is the most steps that are known already.
  */
-export function scan(kind: i32, blocks: i32, rtol: f32, constant: f32, ulps: f32, hasSteps: bool, tie: f32): void {
+export function scan(
+  kind: i32, blocks: i32, rtol: f32, constant: f32, ulps: f32, hasSteps: bool, tie: f32, reference: i32, target: i32,
+  maxUlp: f64, hasBins: bool,
+): void {
   memory.fill(RESULTS, 0, RESULT_COUNT << 3)
   store<f64>(RESULTS + (LEAST_ABS << 3), Infinity)
   store<f64>(RESULTS + (LEAST_RELATIVE << 3), Infinity)
+  store<f64>(RESULTS + (MAX_ULP << 3), maxUlp)
   const bytes: i32 = kind == FLOAT32 ? BLOCK << 2 : BLOCK << 1
   const step: f32 = kind == FLOAT16 ? 0.0009765625 : kind == BFLOAT16 ? 0.0078125 : 1.1920928955078125e-7
   const smallest: f32 = kind == FLOAT16 ? 0.00006103515625 : 1.1754943508222875e-38
   for (let block = 0; block < blocks; block++) {
-    const from = block * bytes
-    let r: i32 = REFERENCE_CHUNK + from
-    let t: i32 = TARGET_CHUNK + from
-    if (kind == FLOAT16) {
-      decodeFloat16(r, REFERENCE_32, BLOCK)
-      decodeFloat16(t, TARGET_32, BLOCK)
-      measureHalfSteps(r, t)
-    } else if (kind == BFLOAT16) {
-      decodeBfloat16(r, REFERENCE_32, BLOCK)
-      decodeBfloat16(t, TARGET_32, BLOCK)
-    }
+    const stored = reference + block * bytes
+    const storedTarget = target + block * bytes
+    let r = stored
+    let t = storedTarget
     if (kind != FLOAT32) {
       r = REFERENCE_32
       t = TARGET_32
+      decode(kind, stored, r)
+      decode(kind, storedTarget, t)
     }
-    if (kind != FLOAT16) measureSteps(r, t, kind == BFLOAT16 ? 16 : 0)
     addBlock(r, t)
     relateBlock(r, rtol, constant)
     if (hasSteps) checkSteps(r, rtol, constant, ulps, tie, step, smallest)
     const isKept = isHeld()
-    if (isKept) keepBlock(hasSteps)
+    if (isKept) {
+      if (kind == FLOAT32) raiseSteps(r, t)
+      else raise(MAX_ULP, halfStepsBetween(stored, storedTarget))
+      keepBlock(hasSteps)
+      if (hasBins) countErrors()
+    }
     const words = BLOCKS + (block * BLOCK_WORDS << 2)
     store<i32>(words + (WORD_SKIPPED << 2), isKept ? 0 : 1)
     store<i32>(words + (WORD_SUSPECT << 2), suspect)
     store<f32>(words + (WORD_MAX_ABS << 2), maxAbs)
     store<f32>(words + (WORD_MAX_RELATIVE << 2), maxRelative)
   }
+}
+
+function decode(kind: i32, from: i32, to: i32): void {
+  if (kind == FLOAT16) decodeFloat16(from, to, BLOCK)
+  else decodeBfloat16(from, to, BLOCK)
 }
 
 /** Largest finite magnitude of the reference's chunk. */
