@@ -1,6 +1,7 @@
 export { compareTensors } from './compare/compare-tensors.ts'
 export { compareTraces } from './compare/compare-traces.ts'
 export type { CompareOptions, Rule, Tolerance, TraceComparison } from './compare/contract.ts'
+export { exactQuantile } from './compare/exact-quantile.ts'
 export { compareLogits, type LogitDistances, type LogitsRow } from './compare/logits.ts'
 export { overrideTolerance, tableRule, toleranceFor } from './compare/tolerances.ts'
 export { type AssayConfig, defineConfig } from './config.ts'
