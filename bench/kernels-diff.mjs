@@ -1,0 +1,10 @@
+// One comparison of two files in a process of its own: node bench/kernels-diff.mjs reference target [threads]
+import { compareFiles } from '../dist/index.js'
+
+const [reference, target, threads] = process.argv.slice(2)
+const startedAt = performance.now()
+const { verdict, outputs } = await compareFiles(reference, target, threads ? { threads: Number(threads) } : {})
+const compareMs = performance.now() - startedAt
+const { maxRSS } = process.resourceUsage()
+const metrics = Object.fromEntries(outputs[0].metrics.map(({ name, value }) => [name, value]))
+console.log(JSON.stringify({ verdict, compareMs, maxRssMb: maxRSS / 1024, metrics }))
