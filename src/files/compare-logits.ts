@@ -8,7 +8,7 @@ import { logitsShare, type SharedRows } from './shared-work.ts'
 import { askThread } from './thread-pool.ts'
 
 /** A thread costs about as much time to start as comparing so many logits. */
-const LOGITS_PER_THREAD = 1 << 23
+const LOGITS_PER_THREAD = 1 << 22
 
 type NumberedRows = readonly (readonly [number, LogitsRow])[]
 

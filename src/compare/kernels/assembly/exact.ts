@@ -4,6 +4,7 @@ import {
   RESULTS, SUM_ABS, SUM_DIFFERENCE, SUM_HALF_ULP, SUM_PRODUCT, SUM_REFERENCE, SUM_RELATIVE, SUM_RELATIVE_COUNT, SUM_TARGET,
   TARGET_32, TARGET_64, TARGET_CHUNK,
 } from '../layout'
+import { held } from './constant'
 import { decodeBfloat16, decodeFloat16 } from './decode'
 
 // The same operations on float64 as in the scalar path, and sums in the same order: four of them, merged at the end.
@@ -65,7 +66,7 @@ export function inspect(count: i32): bool {
     store<f64>(TARGET_64 + (count << 3), 0)
   }
   const zero = f64x2.splat(0)
-  const infinity = f64x2.splat(Infinity)
+  const infinity = held(f64x2.splat(Infinity))
   let rest = zero, most = zero
   for (let at = 0, end = count << 3; at < end; at += 16) {
     const reference = v128.load(REFERENCE_64 + at)
@@ -122,10 +123,10 @@ function measureSteps(count: i32, mantissaBits: i32, minExponent: i32): void {
 
 /** Half a step everywhere, squared and added up. */
 function addHalfSteps(count: i32, unit: f64, mantissaBits: i32, minExponent: i32): void {
-  const exponent = i64x2.splat(0x7ff0000000000000)
+  const exponent = held(i64x2.splat(0x7ff0000000000000))
   const smallest = f64x2.splat(powerOfTwo(minExponent))
   const step = f64x2.splat(powerOfTwo(-mantissaBits))
-  const half = f64x2.splat(0.5)
+  const half = held(f64x2.splat(0.5))
   const scale = f64x2.splat(unit)
   let low = f64x2.splat(0), high = f64x2.splat(0)
   const end = count << 3
@@ -239,11 +240,11 @@ export function look(
 ): void {
   const slope = f64x2.splat(rtol)
   const offset = f64x2.splat(constant)
-  const exponent = i64x2.splat(0x7ff0000000000000)
+  const exponent = held(i64x2.splat(0x7ff0000000000000))
   const smallest = f64x2.splat(powerOfTwo(minExponent))
   const step = f64x2.splat(mantissaBits < 0 ? 0 : powerOfTwo(-mantissaBits))
   const steps = f64x2.splat(ulps)
-  const infinity = f64x2.splat(Infinity)
+  const infinity = held(f64x2.splat(Infinity))
   const highest = f64x2.splat(high)
   const lowest = f64x2.splat(low)
   const bottom = f64x2.splat(floor)

@@ -2,6 +2,7 @@ import {
   ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, PEAK_REFERENCE, PEAK_TARGET, RATIO,
   RATIO_SQUARED, ROW_RESULTS, ROW_RUN, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
 } from '../logits-layout'
+import { held } from './constant'
 
 /*
  * With * the target's arg-max, c = r* − t*, y = t − t*, x = (r − t) − c: r − t is exact in float32 where both are close,
@@ -12,7 +13,7 @@ import {
 const RUN_BYTES: i32 = ROW_RUN << 2
 /** Differences beyond are as good as infinite. */
 const LARGEST: f32 = 3e38
-/** Below, e^y is 0 in float32. */
+/** Below, e^y is next to nothing in float32. */
 const VANISHES: f32 = -87.3
 /** Up to here the short series for e^x − 1 − x is exact to float32. */
 const SHORT: f32 = 0.34
@@ -24,6 +25,38 @@ const LOG2E: f32 = 1.4426950408889634
 const ROUNDER: f32 = 12582912
 const LN2_HIGH: f32 = 0.693145751953125
 const LN2_LOW: f32 = 1.428606820309417e-6
+
+/** More constants than there are registers, in memory; see constant.ts. */
+const CONSTANTS: i32 = 512
+const ONE: i32 = CONSTANTS
+const INVERSE_LN2: i32 = CONSTANTS + 16
+const WHOLE: i32 = CONSTANTS + 32
+const HIGH: i32 = CONSTANTS + 48
+const LOW: i32 = CONSTANTS + 64
+const LEAST: i32 = CONSTANTS + 80
+/** Coefficients of e^f − 1 − f from f² on, for |f| ≤ ln 2 / 2, and of 2^f from f on, for |f| ≤ 1/2; the best for their degree. */
+const CURVE: i32 = CONSTANTS + 96
+const POWER: i32 = CURVE + 5 * 16
+
+function storeConstants(): void {
+  v128.store(ONE, f32x4.splat(1))
+  v128.store(INVERSE_LN2, f32x4.splat(LOG2E))
+  v128.store(WHOLE, f32x4.splat(ROUNDER))
+  v128.store(HIGH, f32x4.splat(LN2_HIGH))
+  v128.store(LOW, f32x4.splat(LN2_LOW))
+  v128.store(LEAST, f32x4.splat(VANISHES))
+  v128.store(CURVE, f32x4.splat(0.5))
+  v128.store(CURVE, f32x4.splat(0.16666576266288757), 16)
+  v128.store(CURVE, f32x4.splat(0.041666556149721146), 32)
+  v128.store(CURVE, f32x4.splat(0.008363177999854088), 48)
+  v128.store(CURVE, f32x4.splat(0.0013926181709393859), 64)
+  v128.store(POWER, f32x4.splat(0.6931471824645996))
+  v128.store(POWER, f32x4.splat(0.24022650718688965), 16)
+  v128.store(POWER, f32x4.splat(0.055503569543361664), 32)
+  v128.store(POWER, f32x4.splat(0.009618083015084267), 48)
+  v128.store(POWER, f32x4.splat(0.0013390863314270973), 64)
+  v128.store(POWER, f32x4.splat(0.00015453163359779865), 80)
+}
 
 let peakTarget: f32 = 0
 let offset: f32 = 0
@@ -65,7 +98,7 @@ function largestOf(values: v128): f32 {
 
 /** Largest logit of every run of both sides; false where a logit is NaN, infinite or out of the range of differences. */
 function findPeaks(r: i32, t: i32, runs: i32, peaks: i32): bool {
-  const limit = f32x4.splat(LARGEST)
+  const limit = held(f32x4.splat(LARGEST))
   let bad = f32x4.splat(0)
   for (let end = r + runs * RUN_BYTES; r < end; peaks += 4) {
     let most = v128.load(r)
@@ -93,35 +126,40 @@ function argMax(row: i32, runs: i32, peaks: i32): i32 {
   return at
 }
 
-/** e^f − 1 − f for |f| ≤ ln 2 / 2. */
+/** e^f − 1 − f, in pairs of terms so that fewer operations wait for each other. */
 // @ts-ignore: decorator
 @inline
 function curve(f: v128): v128 {
-  let sum = f32x4.mul(f, f32x4.splat(0.0001984127))
-  sum = f32x4.mul(f32x4.add(sum, f32x4.splat(0.0013888889)), f)
-  sum = f32x4.mul(f32x4.add(sum, f32x4.splat(0.008333333)), f)
-  sum = f32x4.mul(f32x4.add(sum, f32x4.splat(0.041666668)), f)
-  sum = f32x4.mul(f32x4.add(sum, f32x4.splat(0.16666667)), f)
-  return f32x4.mul(f32x4.add(sum, f32x4.splat(0.5)), f32x4.mul(f, f))
+  const square = f32x4.mul(f, f)
+  const low = f32x4.add(f32x4.mul(f, v128.load(CURVE, 16)), v128.load(CURVE))
+  const high = f32x4.add(f32x4.mul(f, v128.load(CURVE, 48)), v128.load(CURVE, 32))
+  const all = f32x4.add(f32x4.mul(square, v128.load(CURVE, 64)), high)
+  return f32x4.mul(f32x4.add(f32x4.mul(all, square), low), square)
 }
 
 /** What is left of x after whole multiples of ln 2; `rounded` holds their number. */
 // @ts-ignore: decorator
 @inline
 function reduce(x: v128, rounded: v128): v128 {
-  const whole = f32x4.sub(rounded, f32x4.splat(ROUNDER))
-  const rest = f32x4.sub(x, f32x4.mul(whole, f32x4.splat(LN2_HIGH)))
-  return f32x4.sub(rest, f32x4.mul(whole, f32x4.splat(LN2_LOW)))
+  const whole = f32x4.sub(rounded, v128.load(WHOLE))
+  const rest = f32x4.sub(x, f32x4.mul(whole, v128.load(HIGH)))
+  return f32x4.sub(rest, f32x4.mul(whole, v128.load(LOW)))
 }
 
+/** e^y for y up to 0, but never less than 1e-38. */
 // @ts-ignore: decorator
 @inline
 function weightOf(y: v128): v128 {
-  const rounded = f32x4.add(f32x4.mul(f32x4.pmax(y, f32x4.splat(VANISHES)), f32x4.splat(LOG2E)), f32x4.splat(ROUNDER))
-  const f = reduce(f32x4.pmax(y, f32x4.splat(VANISHES)), rounded)
-  const mantissa = f32x4.add(f32x4.splat(1), f32x4.add(f, curve(f)))
-  const weight = i32x4.add(mantissa, i32x4.shl(rounded, 23))
-  return v128.and(weight, f32x4.gt(y, f32x4.splat(VANISHES)))
+  const power = f32x4.mul(y, v128.load(INVERSE_LN2))
+  const rounded = f32x4.add(power, v128.load(WHOLE))
+  const f = f32x4.sub(power, f32x4.sub(rounded, v128.load(WHOLE)))
+  const square = f32x4.mul(f, f)
+  const first = f32x4.add(f32x4.mul(f, v128.load(POWER)), v128.load(ONE))
+  const second = f32x4.add(f32x4.mul(f, v128.load(POWER, 32)), v128.load(POWER, 16))
+  const third = f32x4.add(f32x4.mul(f, v128.load(POWER, 64)), v128.load(POWER, 48))
+  const high = f32x4.add(f32x4.mul(square, v128.load(POWER, 80)), third)
+  const mantissa = f32x4.add(f32x4.mul(f32x4.add(f32x4.mul(high, square), second), square), first)
+  return i32x4.add(mantissa, i32x4.shl(rounded, 23))
 }
 
 /** One run: weights and ratios are stored, and six sums of them added up. */
@@ -135,7 +173,7 @@ function addRun(r: i32, t: i32, weights: i32, ratios: i32, isPartial: bool, isWi
   let most = widest
   for (let at = 0; at < RUN_BYTES; at += 16) {
     const target = v128.load(t + at)
-    const y = f32x4.sub(target, peak)
+    const y = f32x4.pmax(f32x4.sub(target, peak), v128.load(LEAST))
     let x = f32x4.sub(f32x4.sub(v128.load(r + at), target), shift)
     let weight = weightOf(y)
     if (isPartial) {
@@ -146,12 +184,12 @@ function addRun(r: i32, t: i32, weights: i32, ratios: i32, isPartial: bool, isWi
     most = f32x4.pmax(most, f32x4.abs(x))
     let bend: v128, ratio: v128
     if (isWide) {
-      const rounded = f32x4.add(f32x4.mul(x, f32x4.splat(LOG2E)), f32x4.splat(ROUNDER))
+      const rounded = f32x4.add(f32x4.mul(x, v128.load(INVERSE_LN2)), v128.load(WHOLE))
       const f = reduce(x, rounded)
       const bendOfRest = curve(f)
-      const power = i32x4.add(i32x4.shl(rounded, 23), f32x4.splat(1))
-      ratio = f32x4.add(f32x4.mul(power, f32x4.add(f, bendOfRest)), f32x4.sub(power, f32x4.splat(1)))
-      bend = v128.bitselect(bendOfRest, f32x4.sub(ratio, x), f32x4.eq(power, f32x4.splat(1)))
+      const power = i32x4.add(i32x4.shl(rounded, 23), v128.load(ONE))
+      ratio = f32x4.add(f32x4.mul(power, f32x4.add(f, bendOfRest)), f32x4.sub(power, v128.load(ONE)))
+      bend = v128.bitselect(bendOfRest, f32x4.sub(ratio, x), f32x4.eq(power, v128.load(ONE)))
     } else {
       bend = curve(x)
       ratio = f32x4.add(x, bend)
@@ -159,8 +197,7 @@ function addRun(r: i32, t: i32, weights: i32, ratios: i32, isPartial: bool, isWi
     v128.store(weights + at, weight)
     v128.store(ratios + at, ratio)
     weightSum = f32x4.add(weightSum, weight)
-    // Where the weight is 0, y may be infinite.
-    targetSum = f32x4.add(targetSum, f32x4.mul(weight, f32x4.pmax(y, f32x4.splat(VANISHES))))
+    targetSum = f32x4.add(targetSum, f32x4.mul(weight, y))
     differenceSum = f32x4.add(differenceSum, f32x4.mul(weight, x))
     curveSum = f32x4.add(curveSum, f32x4.mul(weight, bend))
     ratioSum = f32x4.add(ratioSum, ratio)
@@ -197,6 +234,7 @@ export function addRow(size: i32): void {
   const runs = (size + ROW_RUN - 1) / ROW_RUN
   const bytes = runs * RUN_BYTES
   const r: i32 = ROWS, t: i32 = r + bytes, weights: i32 = t + bytes, ratios: i32 = weights + bytes, peaks: i32 = ratios + bytes
+  storeConstants()
   put(FLAGGED, 1)
   if (!findPeaks(r, t, runs, peaks)) return
   const best = argMax(t, runs, peaks + (runs << 2))

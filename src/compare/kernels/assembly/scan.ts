@@ -4,6 +4,7 @@ import {
   SUM_PRODUCT, SUM_REFERENCE, SUM_RELATIVE, SUM_RELATIVE_COUNT, SUM_TARGET, TARGET_32, TARGET_CHUNK, WORD_MAX_ABS,
   WORD_MAX_RELATIVE, WORD_SKIPPED, WORD_SUSPECT, RESULT_COUNT,
 } from '../layout'
+import { held } from './constant'
 import { decodeBfloat16, decodeFloat16 } from './decode'
 
 /** Bytes of as many numbers as are added up in each lane of float32, and of as many such sums, before float64 takes over. */
@@ -139,7 +140,7 @@ function relateBlock(r: i32, rtol: f32, constant: f32): void {
   const zero = f32x4.splat(0)
   const slope = f32x4.splat(rtol)
   const offset = f32x4.splat(constant)
-  const bins = i32x4.splat(BIN_OFFSETS)
+  const bins = held(i32x4.splat(BIN_OFFSETS))
   let wide = f64x2.splat(0)
   let most = zero, mostOrInfinite = zero, leastOf = f32x4.splat(Infinity), over = zero, counts = zero, unequal = zero
   let at: i32 = 0
@@ -175,13 +176,13 @@ function relateBlock(r: i32, rtol: f32, constant: f32): void {
 /** As in relateBlock, where a step of the storage dtype may be larger than the limits. */
 function checkSteps(r: i32, rtol: f32, constant: f32, ulps: f32, tie: f32, mantissa: f32, leastPower: f32): void {
   const zero = f32x4.splat(0)
-  const exponent = i32x4.splat(0x7f800000)
+  const exponent = held(i32x4.splat(0x7f800000))
   const smallest = f32x4.splat(leastPower)
   const step = f32x4.splat(mantissa)
   const slope = f32x4.splat(rtol)
   const offset = f32x4.splat(constant)
   const steps = f32x4.splat(ulps)
-  const half = f32x4.splat(0.5)
+  const half = held(f32x4.splat(0.5))
   const tied = f32x4.splat(tie)
   let wide = f64x2.splat(0)
   let over = zero
@@ -208,17 +209,18 @@ function checkSteps(r: i32, rtol: f32, constant: f32, ulps: f32, tie: f32, manti
 /** Codes without their sign bit count steps from zero; those of the other sign lie on the other side of it. */
 // @ts-ignore: decorator
 @inline
-function ordered(bits: v128): v128 {
+function ordered(bits: v128, magnitude: v128): v128 {
   const sign = i32x4.shr_s(bits, 31)
-  return i32x4.sub(v128.xor(v128.and(bits, i32x4.splat(0x7fffffff)), sign), sign)
+  return i32x4.sub(v128.xor(v128.and(bits, magnitude), sign), sign)
 }
 
 /** Most steps between both. */
 function stepsBetween(r: i32, t: i32): u32 {
   let most = i32x4.splat(0)
+  const magnitude = held(i32x4.splat(0x7fffffff))
   for (let end = r + (BLOCK << 2); r < end; r += 16, t += 16) {
-    const a = ordered(v128.load(r))
-    const b = ordered(v128.load(t))
+    const a = ordered(v128.load(r), magnitude)
+    const b = ordered(v128.load(t), magnitude)
     const distance = i32x4.sub(i32x4.max_s(a, b), i32x4.min_s(a, b))
     most = i32x4.max_u(most, distance)
   }
@@ -229,7 +231,7 @@ function stepsBetween(r: i32, t: i32): u32 {
 /** As stepsBetween, of codes of 16 bits. */
 function halfStepsBetween(r: i32, t: i32): u32 {
   let most = i16x8.splat(0)
-  const magnitude = i16x8.splat(0x7fff)
+  const magnitude = held(i16x8.splat(0x7fff))
   for (let end = r + (BLOCK << 1); r < end; r += 16, t += 16) {
     const x = v128.load(r)
     const y = v128.load(t)
@@ -371,18 +373,20 @@ function decode(kind: i32, from: i32, to: i32): void {
 export function largest(kind: i32, count: i32): f64 {
   let at: i32 = REFERENCE_CHUNK
   if (kind == FLOAT32) {
-    const infinity = i32x4.splat(0x7f800000)
+    const infinity = held(i32x4.splat(0x7f800000))
+    const bits = held(i32x4.splat(0x7fffffff))
     let most = i32x4.splat(0)
     for (let end = at + (count << 2); at < end; at += 16) {
-      const magnitude = v128.and(v128.load(at), i32x4.splat(0x7fffffff))
+      const magnitude = v128.and(v128.load(at), bits)
       most = i32x4.max_s(most, v128.and(magnitude, i32x4.lt_s(magnitude, infinity)))
     }
     return <f64>largestOf(most)
   }
   const infinity = i16x8.splat(kind == FLOAT16 ? 0x7c00 : 0x7f80)
+  const bits = held(i16x8.splat(0x7fff))
   let most = i16x8.splat(0)
   for (let end = at + (count << 1); at < end; at += 16) {
-    const magnitude = v128.and(v128.load(at), i16x8.splat(0x7fff))
+    const magnitude = v128.and(v128.load(at), bits)
     most = i16x8.max_s(most, v128.and(magnitude, i16x8.lt_s(magnitude, infinity)))
   }
   v128.store(REFERENCE_32, most)
