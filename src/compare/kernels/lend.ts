@@ -47,11 +47,12 @@ let chosen: KernelName | null = null
 
 /** Which kernels compare: those of ASSAY_KERNELS, or WebAssembly where it has SIMD. Decided once. */
 export function kernelName(): KernelName {
-  chosen ??= choose(environment('ASSAY_KERNELS'))
+  chosen ??= chooseKernels(environment('ASSAY_KERNELS'))
   return chosen
 }
 
-function choose(asked: string | undefined): KernelName {
+/** The kernels of that name; without one WebAssembly where it has SIMD. */
+export function chooseKernels(asked: string | undefined): KernelName {
   const name = NAMES.find((known) => known === asked)
   if (name) return name
   if (asked) throw new UsageError('kernels', `ASSAY_KERNELS is ${asked}, known are ${NAMES.join(' and ')}`)
