@@ -1,5 +1,5 @@
 // One comparison of two files in a process of its own: node bench/kernels-diff.mjs reference target [threads]
-import { compareFiles } from '../dist/index.js'
+import { compareFiles } from '../dist/files/compare-files.js'
 
 const [reference, target, threads] = process.argv.slice(2)
 const startedAt = performance.now()

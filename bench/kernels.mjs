@@ -158,6 +158,7 @@ async function printAccuracy(one) {
       return `${metric} ${worst.toExponential(1)}`
     })
     console.log(`accuracy, ${name}:`, errors.join(', '))
+    if (name === 'logits') await printTheirAccuracy(wanted)
   }
   const { found: wanted } = await peer.ask('float64 layer', 1)
   const { found: theirs } = await peer.ask('blocked', 1)
@@ -173,6 +174,15 @@ async function printAccuracy(one) {
     `  compareFiles: mean ${off(metrics.mean_abs, wanted.mean)}, max ${off(metrics.max_abs, wanted.max)}, rmse ${off(metrics.rmse, wanted.rmse)},`,
     `cosine ${metrics.cosine}, off by ${Math.abs(1 - metrics.cosine - wanted.oneMinusCosine).toExponential(1)}`,
   )
+}
+
+async function printTheirAccuracy(wanted) {
+  const { found } = await peer.ask('documented', 1)
+  const errors = ['crossEntropy', 'probMean', 'probStd', 'diffMean'].map((metric, i) => {
+    const worst = Math.max(...wanted[metric].map((value, row) => Math.abs(found[i][row] / value - 1)))
+    return `${metric} ${worst.toExponential(1)}`
+  })
+  console.log('  the documented lambdas on the same rows:', errors.join(', '))
 }
 
 function runDiff(threads = []) {

@@ -13,8 +13,8 @@ import { held } from './constant'
 const RUN_BYTES: i32 = ROW_RUN << 2
 /** Differences beyond are as good as infinite. */
 const LARGEST: f32 = 3e38
-/** Below, e^y is next to nothing in float32. */
-const VANISHES: f32 = -87.3
+/** Below, e^y counts as 0: its products would soon be subnormal, and those are slow. */
+const VANISHES: f32 = -70
 /** Up to here the short series for e^x − 1 − x is exact to float32. */
 const SHORT: f32 = 0.34
 /** Beyond, squares of e^x could overflow. */
@@ -34,9 +34,8 @@ const WHOLE: i32 = CONSTANTS + 32
 const HIGH: i32 = CONSTANTS + 48
 const LOW: i32 = CONSTANTS + 64
 const LEAST: i32 = CONSTANTS + 80
-/** Coefficients of e^f − 1 − f from f² on, for |f| ≤ ln 2 / 2, and of 2^f from f on, for |f| ≤ 1/2; the best for their degree. */
+/** Coefficients of e^f − 1 − f from f² on, the best of their degree for |f| ≤ ln 2 / 2. */
 const CURVE: i32 = CONSTANTS + 96
-const POWER: i32 = CURVE + 5 * 16
 
 function storeConstants(): void {
   v128.store(ONE, f32x4.splat(1))
@@ -50,12 +49,6 @@ function storeConstants(): void {
   v128.store(CURVE, f32x4.splat(0.041666556149721146), 32)
   v128.store(CURVE, f32x4.splat(0.008363177999854088), 48)
   v128.store(CURVE, f32x4.splat(0.0013926181709393859), 64)
-  v128.store(POWER, f32x4.splat(0.6931471824645996))
-  v128.store(POWER, f32x4.splat(0.24022650718688965), 16)
-  v128.store(POWER, f32x4.splat(0.055503569543361664), 32)
-  v128.store(POWER, f32x4.splat(0.009618083015084267), 48)
-  v128.store(POWER, f32x4.splat(0.0013390863314270973), 64)
-  v128.store(POWER, f32x4.splat(0.00015453163359779865), 80)
 }
 
 let peakTarget: f32 = 0
@@ -146,20 +139,14 @@ function reduce(x: v128, rounded: v128): v128 {
   return f32x4.sub(rest, f32x4.mul(whole, v128.load(LOW)))
 }
 
-/** e^y for y up to 0, but never less than 1e-38. */
+/** e^y for y up to 0, and 0 where y is as low as it gets. */
 // @ts-ignore: decorator
 @inline
 function weightOf(y: v128): v128 {
-  const power = f32x4.mul(y, v128.load(INVERSE_LN2))
-  const rounded = f32x4.add(power, v128.load(WHOLE))
-  const f = f32x4.sub(power, f32x4.sub(rounded, v128.load(WHOLE)))
-  const square = f32x4.mul(f, f)
-  const first = f32x4.add(f32x4.mul(f, v128.load(POWER)), v128.load(ONE))
-  const second = f32x4.add(f32x4.mul(f, v128.load(POWER, 32)), v128.load(POWER, 16))
-  const third = f32x4.add(f32x4.mul(f, v128.load(POWER, 64)), v128.load(POWER, 48))
-  const high = f32x4.add(f32x4.mul(square, v128.load(POWER, 80)), third)
-  const mantissa = f32x4.add(f32x4.mul(f32x4.add(f32x4.mul(high, square), second), square), first)
-  return i32x4.add(mantissa, i32x4.shl(rounded, 23))
+  const rounded = f32x4.add(f32x4.mul(y, v128.load(INVERSE_LN2)), v128.load(WHOLE))
+  const f = reduce(y, rounded)
+  const mantissa = f32x4.add(v128.load(ONE), f32x4.add(f, curve(f)))
+  return v128.and(i32x4.add(mantissa, i32x4.shl(rounded, 23)), f32x4.gt(y, v128.load(LEAST)))
 }
 
 /** One run: weights and ratios are stored, and six sums of them added up. */
