@@ -10,7 +10,10 @@ import { mergeParts, mergeSums, type PairStatistics } from './pair-statistics.ts
 /** Sums that were kept in float32 for a while are at most this far off, in parts of themselves. */
 const ROUNDING = 1e-5
 
-/** Measures two tensors in one pass; in another one, all in float64, if the first was too close to a limit. */
+/** Powers of two between ‖r‖ and ‖t‖; the further apart they are, the more digits the cosine loses. */
+const NORMS_APART = 2
+
+/** Measures two tensors in one pass; in another one, all in float64, if the first rounded too much. */
 export async function measurePair(
   reference: TensorSource,
   target: TensorSource,
@@ -18,7 +21,7 @@ export async function measurePair(
   measurer?: PairMeasurer,
 ): Promise<PairStatistics> {
   const statistics = await measureOnce(reference, target, plan, false, measurer)
-  return isTooClose(plan, statistics) ? measureOnce(reference, target, plan, true, measurer) : statistics
+  return isTooRounded(plan, statistics) ? measureOnce(reference, target, plan, true, measurer) : statistics
 }
 
 async function measureOnce(
@@ -45,8 +48,11 @@ async function measureChunks(reference: TensorSource, target: TensorSource, task
   })
 }
 
-function isTooClose(plan: NumericPlan, statistics: PairStatistics): boolean {
+/** Whether roundings could change the verdict, or show in the cosine. */
+function isTooRounded(plan: NumericPlan, statistics: PairStatistics): boolean {
+  if (!statistics.isRounded) return false
+  const { reference, target } = statistics.sums
+  if (target > 0 && reference > 0 && Math.abs(Math.log2(target / reference)) > 2 * NORMS_APART) return true
   const [limit, value] = [relL2Limit(plan, statistics), relL2(statistics)]
-  if (!statistics.isRounded || limit === null || value === null) return false
-  return Math.abs(value - limit) <= limit * ROUNDING
+  return limit !== null && value !== null && Math.abs(value - limit) <= limit * ROUNDING
 }

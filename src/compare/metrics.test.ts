@@ -86,6 +86,13 @@ describe('metrics', () => {
     expect(oneMinus).toBeCloseTo((1e-14 * (1 - 16 / 30)) / 30 / 2, 16)
   })
 
+  test.each([1e4, 1e-4])('the cosine has its digits where the target is %d times as large', async (factor) => {
+    const r = wave(10_000, 0).map(Math.fround)
+    const t = wave(10_000, 3).map((value) => Math.fround(value * factor))
+    const { cosine } = valuesOf(await compare('float32', r, t))
+    expect(cosine).toBeCloseTo(slowMetrics(r, t).cosine, 10)
+  })
+
   test('of opposite and of orthogonal tensors', async () => {
     expect(valuesOf(await compare('float32', [1, 2], [-1, -2])).cosine).toBeCloseTo(-1, 12)
     expect(valuesOf(await compare('float32', [1, 0], [0, 1])).cosine).toBeCloseTo(0, 12)

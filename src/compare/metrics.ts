@@ -124,6 +124,8 @@ function cosine({ sums }: PairStatistics): number | null {
   const r = Math.sqrt(sums.reference)
   const t = Math.sqrt(sums.target)
   if (r === 0 || t === 0) return null
+  // Nothing is nearly equal where t is larger: r·t = ‖r‖² + d·r.
+  if (t > 2 * r) return Math.max(-1, Math.min(1, (sums.reference + sums.product) / (r * t)))
   const growth = (2 * sums.product + sums.difference) / (t + r)
   return Math.max(-1, Math.min(1, 1 - (sums.difference - growth * growth) / (2 * r * t)))
 }
