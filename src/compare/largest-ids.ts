@@ -27,20 +27,14 @@ export function peaksOf(row: Float32Array): Float32Array {
 
 /** No number below it is among the `count` largest: as many runs have one that is not below. */
 function lowestWanted(peaks: Float32Array, count: number): number {
-  const best: number[] = []
+  if (count === 0) return Number.POSITIVE_INFINITY
+  const best = new Float32Array(count).fill(Number.NEGATIVE_INFINITY)
   for (let run = 0; run < peaks.length; run++) {
     const peak = peaks[run]!
-    if (best.length < count) insert(best, peak)
-    else if (peak > best[count - 1]!) {
-      best.pop()
-      insert(best, peak)
-    }
+    if (!(peak > best[count - 1]!)) continue
+    let at = count - 1
+    for (; at > 0 && best[at - 1]! < peak; at--) best[at] = best[at - 1]!
+    best[at] = peak
   }
-  return best.length < count ? Number.NEGATIVE_INFINITY : best[count - 1]!
-}
-
-function insert(sorted: number[], value: number): void {
-  let at = sorted.length
-  while (at > 0 && sorted[at - 1]! < value) at--
-  sorted.splice(at, 0, value)
+  return best[count - 1]!
 }

@@ -63,7 +63,7 @@ export function compareRow(
   const rows = kernels.rows(reference.length)
   rows.reference.set(reference)
   rows.target.set(target)
-  return comparePlacedRow(kernels, reference, target, topK)
+  return comparePlacedRow(kernels, rows.reference, rows.target, topK)
 }
 
 /** Compares a row that lies in the kernels' memory already. */
