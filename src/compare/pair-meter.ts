@@ -9,7 +9,7 @@ import * as at from './kernels/layout.ts'
 import { allowedAt } from './kernels/scalar.ts'
 import type { PairChunk } from './pair-chunks.ts'
 import { isRepeated, noExtremes, type PairLimits, type PairPart } from './pair-statistics.ts'
-import { FewNumbers } from './quantiles.ts'
+import { FewNumbers, sumOf } from './quantiles.ts'
 import { WorstPlaces } from './worst-places.ts'
 
 /** What has to be known before measuring. */
@@ -61,6 +61,10 @@ export class PairMeter {
   readonly #worst = new WorstPlaces()
   readonly #fewAbsolute = new FewNumbers()
   readonly #fewRelative = new FewNumbers()
+  readonly #mostCounted: number
+  #counted = 0
+  #absoluteBins: Float64Array = new Float64Array(0)
+  #relativeBins: Float64Array = new Float64Array(0)
   #isConstant = true
   #first: PairPart['first'] = null
   #leastAbs = Number.POSITIVE_INFINITY
@@ -68,9 +72,11 @@ export class PairMeter {
   #finite = 0
   #relatives = 0
 
-  constructor(kernels: PairKernels, task: PairTask) {
+  /** Bins of the kernels hold 32 bits; after `mostCounted` numbers they are emptied. */
+  constructor(kernels: PairKernels, task: PairTask, mostCounted = 2 ** 31) {
     const { limits, referenceDType } = task
     kernels.clearBins()
+    this.#mostCounted = mostCounted
     this.#kernels = kernels
     this.#task = task
     this.#parts = valuesPerElement(referenceDType)
@@ -87,6 +93,8 @@ export class PairMeter {
     const sums = new Float64Array(at.SUMS)
     const count = chunk.elements * this.#parts
     this.#extremes.count += count
+    this.#counted += count
+    if (this.#counted > this.#mostCounted) this.#emptyBins(count)
     if (this.#isConstant) this.#checkConstant(chunk)
     const scanned = this.#kind === null ? 0 : this.#scan(chunk, this.#kind, sums)
     for (let first = scanned; first < count; first += at.BLOCK) {
@@ -101,6 +109,13 @@ export class PairMeter {
     return sums
   }
 
+  #emptyBins(count: number): void {
+    this.#absoluteBins = sumOf([this.#kernels.absoluteBins, this.#absoluteBins])
+    this.#relativeBins = sumOf([this.#kernels.relativeBins, this.#relativeBins])
+    this.#kernels.clearBins()
+    this.#counted = count
+  }
+
   /** What was found. */
   part(): PairPart {
     const { absoluteBins, relativeBins } = this.#kernels
@@ -111,8 +126,8 @@ export class PairMeter {
       extremes: this.#extremes,
       isConstant: this.#isConstant,
       first: this.#first,
-      absolute: { few: this.#fewAbsolute.all, bins: absoluteBins.slice(), ...absolute },
-      relative: { few: this.#fewRelative.all, bins: relativeBins.slice(), ...relative },
+      absolute: { few: this.#fewAbsolute.all, bins: sumOf([absoluteBins, this.#absoluteBins]), ...absolute },
+      relative: { few: this.#fewRelative.all, bins: sumOf([relativeBins, this.#relativeBins]), ...relative },
       worst: this.#worst.places,
     }
   }

@@ -6,7 +6,7 @@ function quantiles(...blocks: number[][]): Quantiles {
     blocks.map((block) => {
       const few = new FewNumbers()
       few.add(Float64Array.from(block))
-      const bins = new Uint32Array(32768)
+      const bins = new Float64Array(32768)
       for (const bits of new Uint32Array(Float32Array.from(block).buffer)) bins[bits >>> 16]!++
       return { few: few.all, bins, count: block.length, least: Math.min(...block), most: Math.max(0, ...block) }
     }),

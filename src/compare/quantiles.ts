@@ -9,7 +9,7 @@ export interface Counted {
   /** All of them, while they are few. */
   readonly few: Float64Array | null
   /** How many, by the top 15 bits of their float32. */
-  readonly bins: Uint32Array
+  readonly bins: Float64Array
   readonly count: number
   readonly least: number
   readonly most: number
@@ -53,7 +53,7 @@ export class Quantiles {
     if (this.#count === 0) return null
     const rank = rankOf(q, this.#count)
     if (this.#few !== null) return this.#few[rank - 1]!
-    return Math.min(Math.max(middleOf(placeOf(this.#bins, rank).bin), this.#least), this.#most)
+    return Math.min(Math.max(middleOf(binAtRank(this.#bins, rank)), this.#least), this.#most)
   }
 }
 
@@ -73,7 +73,8 @@ function joined(parts: readonly Float64Array[]): Float64Array<ArrayBuffer> | nul
   return all
 }
 
-function sumOf(parts: readonly Uint32Array[]): Float64Array {
+/** Histograms add up. */
+export function sumOf(parts: readonly ArrayLike<number>[]): Float64Array {
   const [first = [], ...rest] = parts
   const sum = new Float64Array(first)
   for (const part of rest) for (let bin = 0; bin < part.length; bin++) sum[bin]! += part[bin]!
@@ -87,12 +88,11 @@ function middleOf(bin: number): number {
   return float[0]!
 }
 
-/** The bin that holds a rank, and the rank among the numbers of that bin. */
-function placeOf(bins: Float64Array, rank: number): { bin: number; rank: number } {
+function binAtRank(bins: Float64Array, rank: number): number {
   let seen = 0
   for (let bin = 0; bin < bins.length; bin++) {
-    if (seen + bins[bin]! >= rank) return { bin, rank: rank - seen }
     seen += bins[bin]!
+    if (seen >= rank) return bin
   }
-  return { bin: bins.length - 1, rank: rank - seen }
+  return bins.length - 1
 }

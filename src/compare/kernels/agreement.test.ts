@@ -158,3 +158,28 @@ function expectQuantiles(fast: PairStatistics, referee: PairStatistics, q: numbe
     else expect(Math.abs(value / unit - wanted), `${seed}: ${value} and ${wanted}`).toBeLessThanOrEqual(0.008 * wanted)
   }
 }
+
+test('bins that are emptied on the way count the same', async () => {
+  const values = Float64Array.from({ length: 300_000 }, (_, i) => Math.sin(i) * 3)
+  const reference = memorySource('y', { dtype: 'float32', shape: [300_000], bytes: encode('float32', values) })
+  const moved = values.map((value, i) => value + Math.cos(i * 1.3) * 1e-3)
+  const target = memorySource('y', { dtype: 'float32', shape: [300_000], bytes: encode('float32', moved) })
+  const { limits } = planNumbers(tableRule('float32', 'model') as NumberRule, reference, target, 3)
+  const task = {
+    referenceDType: 'float32',
+    targetDType: 'float32',
+    limits,
+    maxReference: 3,
+    isExact: false,
+    kernels: 'wasm',
+  } as const
+  const kernels = await WasmKernels.load()
+  const parts = []
+  for (const mostCounted of [2 ** 31, 70_000]) {
+    const meter = new PairMeter(kernels, task, mostCounted)
+    for await (const chunk of pairChunks(reference, target)) meter.add(chunk)
+    parts.push(meter.part())
+  }
+  expect(parts[1]).toEqual(parts[0])
+  expect(parts[0]!.absolute.bins.reduce((sum, count) => sum + count, 0)).toBe(300_000)
+})
