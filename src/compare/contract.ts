@@ -2,8 +2,8 @@ import type { DType } from '../domain/dtype.ts'
 import type { Metric, OutputResult, WorstPlace } from '../domain/result.ts'
 import type { TensorSource, TensorSpec } from '../domain/tensor.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import type { PairTask } from './pair-meter.ts'
 import type { PairPart } from './pair-statistics.ts'
+import type { PairTask } from './pair-task.ts'
 
 /**
  * A float passes if |t − r| ≤ rtol·|r| + scale·max|r| + atol + rounding at every place (but the allowed fraction) and

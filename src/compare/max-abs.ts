@@ -6,7 +6,7 @@ import type { PairKernels } from './kernels/contract.ts'
 import { CHUNK } from './kernels/layout.ts'
 import { kernelName, withKernels } from './kernels/lend.ts'
 import { tensorChunks } from './pair-chunks.ts'
-import { SCANNED } from './pair-meter.ts'
+import { SCANNED } from './pair-task.ts'
 
 /** Largest finite magnitude of a tensor (of the parts of complex numbers); 0 if there is none. Reads it all. */
 export async function measureMaxAbs(source: TensorSource): Promise<number> {

@@ -4,8 +4,9 @@ import { kernelName, withKernels } from './kernels/lend.ts'
 import { relL2, relL2Limit } from './metrics.ts'
 import type { NumericPlan } from './numeric-plan.ts'
 import { pairChunks } from './pair-chunks.ts'
-import { PairMeter, type PairTask, scalingOf } from './pair-meter.ts'
+import { PairMeter } from './pair-meter.ts'
 import { mergeParts, mergeSums, type PairStatistics } from './pair-statistics.ts'
+import { type PairTask, scalingOf } from './pair-task.ts'
 
 /** Sums that were kept in float32 for a while are at most this far off, in parts of themselves. */
 const ROUNDING = 1e-5
