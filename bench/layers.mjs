@@ -34,6 +34,10 @@ const FETCHED = {
   },
 }
 
+/** Layers that a model has at least before the time of whole and layers is held to so many times that of the whole. */
+const MANY_LAYERS = 300
+const MOST_TIMES = 5
+
 const work = mkdtempSync(join(tmpdir(), 'layers-'))
 const config = join(root, 'examples/real-models/assay.config.ts')
 
@@ -105,6 +109,9 @@ try {
     if (head) console.log(`| ${Object.keys(row).join(' | ')} |\n|${'---|'.repeat(Object.keys(row).length)}`)
     head = false
     console.log(`| ${Object.values(row).join(' | ')} |`)
+    if (row.layers >= MANY_LAYERS && row.layers < 2 * MANY_LAYERS && Number(row.ratio) > MOST_TIMES)
+      process.exitCode = 1
+    if (row.fail + row.error > 0) process.exitCode = 1
   }
 } finally {
   rmSync(work, { recursive: true, force: true })
