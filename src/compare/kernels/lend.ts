@@ -41,8 +41,6 @@ const SIMD_PROBE = Uint8Array.of(
   11,
 )
 
-const idle: Record<KernelName, PairKernels[]> = { wasm: [], scalar: [] }
-const idleLogits: Record<KernelName, LogitKernels[]> = { wasm: [], scalar: [] }
 let chosen: KernelName | null = null
 
 /** Which kernels compare: those of ASSAY_KERNELS, or WebAssembly where it has SIMD. Decided once. */
@@ -65,22 +63,28 @@ function environment(name: string): string | undefined {
   return host.process?.env?.[name]
 }
 
-/** As `withKernels`, for rows of logits. */
-export async function withLogitKernels<T>(name: KernelName, use: (kernels: LogitKernels) => Promise<T>): Promise<T> {
-  const kernels = idleLogits[name].pop() ?? (name === 'wasm' ? await WasmLogitKernels.load() : new ScalarLogitKernels())
-  try {
-    return await use(kernels)
-  } finally {
-    idleLogits[name].push(kernels)
+type Lend<K> = <T>(name: KernelName, use: (kernels: K) => Promise<T>) => Promise<T>
+
+/** Lends kernels that nobody else uses meanwhile, and keeps them for who comes next. */
+function lender<K>(make: Readonly<Record<KernelName, () => K | Promise<K>>>): Lend<K> {
+  const idle: Record<KernelName, K[]> = { wasm: [], scalar: [] }
+  return async (name, use) => {
+    const kernels = idle[name].pop() ?? (await make[name]())
+    try {
+      return await use(kernels)
+    } finally {
+      idle[name].push(kernels)
+    }
   }
 }
 
-/** Gives `use` kernels that nobody else uses meanwhile. */
-export async function withKernels<T>(name: KernelName, use: (kernels: PairKernels) => Promise<T>): Promise<T> {
-  const kernels = idle[name].pop() ?? (name === 'wasm' ? await WasmKernels.load() : new ScalarKernels())
-  try {
-    return await use(kernels)
-  } finally {
-    idle[name].push(kernels)
-  }
-}
+export const withKernels = lender<PairKernels>({
+  wasm: () => WasmKernels.load(),
+  scalar: () => new ScalarKernels(),
+})
+
+/** For rows of logits. */
+export const withLogitKernels = lender<LogitKernels>({
+  wasm: () => WasmLogitKernels.load(),
+  scalar: () => new ScalarLogitKernels(),
+})

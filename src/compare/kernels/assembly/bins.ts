@@ -1,6 +1,5 @@
 import { ABSOLUTE_32, ABSOLUTE_BINS, BINS, RELATIVE_32, RELATIVE_BINS } from '../layout'
 
-// @ts-ignore: decorator
 @inline
 function count(bins: i32, from: i32): void {
   const bin = bins + (load<u16>(from, 2) << 2)

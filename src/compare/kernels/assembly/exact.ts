@@ -9,19 +9,16 @@ import { decodeBfloat16, decodeFloat16 } from './decode'
 
 // The same operations on float64 as in the scalar path, and sums in the same order: four of them, merged at the end.
 
-// @ts-ignore: decorator
 @inline
 function put(place: i32, value: f64): void {
   store<f64>(RESULTS + (place << 3), value)
 }
 
-// @ts-ignore: decorator
 @inline
 function merged(low: v128, high: v128): f64 {
   return f64x2.extract_lane(low, 0) + f64x2.extract_lane(low, 1) + (f64x2.extract_lane(high, 0) + f64x2.extract_lane(high, 1))
 }
 
-// @ts-ignore: decorator
 @inline
 function largest(values: v128): f64 {
   const a = f64x2.extract_lane(values, 0)
@@ -80,7 +77,6 @@ export function inspect(count: i32): bool {
 }
 
 /** 2^exponent for −1074 … 1023. */
-// @ts-ignore: decorator
 @inline
 function powerOfTwo(exponent: i32): f64 {
   return exponent >= -1022
@@ -88,14 +84,12 @@ function powerOfTwo(exponent: i32): f64 {
     : reinterpret<f64>(<i64>1 << <i64>(exponent + 1074))
 }
 
-// @ts-ignore: decorator
 @inline
 function binadeOf(value: f64, minExponent: i32): i32 {
   const exponent = <i32>((reinterpret<i64>(value) >> 52) & 0x7ff) - 1023
   return exponent < minExponent ? minExponent : exponent
 }
 
-// @ts-ignore: decorator
 @inline
 function stepsBetween(a: f64, b: f64, mantissaBits: i32, minExponent: i32): f64 {
   const perBinade = powerOfTwo(mantissaBits)

@@ -3,6 +3,7 @@ import {
   RATIO_SQUARED, ROW_RESULTS, ROW_RUN, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
 } from '../logits-layout'
 import { held } from './constant'
+import { total, widen } from './lanes'
 
 /*
  * With * the target's arg-max, c = r* − t*, y = t − t*, x = (r − t) − c: r − t is exact in float32 where both are close,
@@ -61,26 +62,11 @@ let sumCurve: v128 = f64x2.splat(0)
 let sumRatio: v128 = f64x2.splat(0)
 let sumSquared: v128 = f64x2.splat(0)
 
-// @ts-ignore: decorator
 @inline
 function put(place: i32, value: f64): void {
   store<f64>(ROW_RESULTS + (place << 3), value)
 }
 
-// @ts-ignore: decorator
-@inline
-function widen(sum: v128, part: v128): v128 {
-  const high = v128.promote_low<f32>(v128.shuffle<i32>(part, part, 2, 3, 2, 3))
-  return f64x2.add(sum, f64x2.add(v128.promote_low<f32>(part), high))
-}
-
-// @ts-ignore: decorator
-@inline
-function total(sum: v128): f64 {
-  return f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1)
-}
-
-// @ts-ignore: decorator
 @inline
 function largestOf(values: v128): f32 {
   const pair = f32x4.pmax(values, v128.shuffle<i32>(values, values, 2, 3, 2, 3))
@@ -120,7 +106,6 @@ function argMax(row: i32, runs: i32, peaks: i32): i32 {
 }
 
 /** e^f − 1 − f, in pairs of terms so that fewer operations wait for each other. */
-// @ts-ignore: decorator
 @inline
 function curve(f: v128): v128 {
   const square = f32x4.mul(f, f)
@@ -131,7 +116,6 @@ function curve(f: v128): v128 {
 }
 
 /** What is left of x after whole multiples of ln 2; `rounded` holds their number. */
-// @ts-ignore: decorator
 @inline
 function reduce(x: v128, rounded: v128): v128 {
   const whole = f32x4.sub(rounded, v128.load(WHOLE))
@@ -140,7 +124,6 @@ function reduce(x: v128, rounded: v128): v128 {
 }
 
 /** e^y for y up to 0, and 0 where y is as low as it gets. */
-// @ts-ignore: decorator
 @inline
 function weightOf(y: v128): v128 {
   const rounded = f32x4.add(f32x4.mul(y, v128.load(INVERSE_LN2)), v128.load(WHOLE))
@@ -150,7 +133,6 @@ function weightOf(y: v128): v128 {
 }
 
 /** One run: weights and ratios are stored, and six sums of them added up. */
-// @ts-ignore: decorator
 @inline
 function addRun(r: i32, t: i32, weights: i32, ratios: i32, isPartial: bool, isWide: bool): void {
   const peak = f32x4.splat(peakTarget)

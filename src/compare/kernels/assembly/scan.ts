@@ -6,6 +6,7 @@ import {
 } from '../layout'
 import { held } from './constant'
 import { decodeBfloat16, decodeFloat16 } from './decode'
+import { total, widen } from './lanes'
 
 /** Bytes of as many numbers as are added up in each lane of float32, and of as many such sums, before float64 takes over. */
 const RUN: i32 = 8 * 16
@@ -39,20 +40,6 @@ let suspect: i32 = 0
 /** Whether a place is further off than about half of the reference. */
 let isFar: bool = false
 
-// @ts-ignore: decorator
-@inline
-function widen(sum: v128, part: v128): v128 {
-  const high = v128.promote_low<f32>(v128.shuffle<i32>(part, part, 2, 3, 2, 3))
-  return f64x2.add(sum, f64x2.add(v128.promote_low<f32>(part), high))
-}
-
-// @ts-ignore: decorator
-@inline
-function total(sum: v128): f64 {
-  return f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1)
-}
-
-// @ts-ignore: decorator
 @inline
 function largestOf(values: v128): f32 {
   const a = f32x4.extract_lane(values, 0)
@@ -64,7 +51,6 @@ function largestOf(values: v128): f32 {
   return ab < cd ? cd : ab
 }
 
-// @ts-ignore: decorator
 @inline
 function least(values: v128): f32 {
   const a = f32x4.extract_lane(values, 0)
@@ -76,7 +62,6 @@ function least(values: v128): f32 {
   return cd < ab ? cd : ab
 }
 
-// @ts-ignore: decorator
 @inline
 function laneSum(counts: v128): i32 {
   return (
@@ -207,7 +192,6 @@ function checkSteps(r: i32, rtol: f32, constant: f32, ulps: f32, tie: f32, manti
 }
 
 /** Codes without their sign bit count steps from zero; those of the other sign lie on the other side of it. */
-// @ts-ignore: decorator
 @inline
 function ordered(bits: v128, magnitude: v128): v128 {
   const sign = i32x4.shr_s(bits, 31)
@@ -262,21 +246,18 @@ function isHeld(): bool {
   return maxRelative < LARGEST_RELATIVE
 }
 
-// @ts-ignore: decorator
 @inline
 function add(place: i32, value: f64): void {
   const at = RESULTS + (place << 3)
   store<f64>(at, load<f64>(at) + value)
 }
 
-// @ts-ignore: decorator
 @inline
 function raise(place: i32, value: f64): void {
   const at = RESULTS + (place << 3)
   if (load<f64>(at) < value) store<f64>(at, value)
 }
 
-// @ts-ignore: decorator
 @inline
 function lower(place: i32, value: f64): void {
   const at = RESULTS + (place << 3)
@@ -299,7 +280,6 @@ function keepBlock(hasSteps: bool): void {
   lower(LEAST_RELATIVE, leastRelative)
 }
 
-// @ts-ignore: decorator
 @inline
 function count(bin: i32, bins: i32): void {
   store<u32>(bin + bins, load<u32>(bin + bins) + 1)
