@@ -79,6 +79,9 @@ export interface StepRecord {
   readonly durationMs: number
 }
 
+/** The flag of a part that these inputs do not lead to: nothing it could get wrong. */
+export const NOT_REACHED = 'not-reached'
+
 /** What a case is a part of, such as a layer of its model. */
 export interface Part {
   /** Id of the case of the whole, whether or not it was selected. */

@@ -1,4 +1,4 @@
-import type { Part, Result } from '../domain/result.ts'
+import { NOT_REACHED, type Part, type Result } from '../domain/result.ts'
 import { cleanProse, cleanText, displayWidth, shortenEnd, shortenMiddle } from '../domain/text.ts'
 import { countVerdicts, type Side, type Stage, worstVerdict } from '../domain/verdict.ts'
 import { whyText } from './explain.ts'
@@ -34,7 +34,7 @@ const isPart = (result: Result): result is PartResult => result.part !== undefin
 /** `  ✗ vad/full_model@webgpu: fail, 95 of 96 layers pass, 227 not reached` */
 function headLine(id: string, whole: Result | undefined, parts: readonly PartResult[], style: Style): string {
   const skipped = parts.filter(({ verdict }) => verdict === 'skip')
-  const unreached = skipped.filter(({ flags }) => flags.includes('not-reached')).length
+  const unreached = skipped.filter(({ flags }) => flags.includes(NOT_REACHED)).length
   const others = skipped.length - unreached
   const judged = parts.filter(({ verdict }) => verdict !== 'skip').map(({ verdict }) => verdict)
   const facts = [

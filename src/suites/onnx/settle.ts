@@ -1,8 +1,5 @@
-import type { Result } from '../../domain/result.ts'
+import { NOT_REACHED, type Result } from '../../domain/result.ts'
 import type { Judgement, Settle } from '../../runs/contract.ts'
-
-/** The flag of a layer that these inputs do not lead to: nothing it could get wrong. */
-export const NOT_REACHED = 'not-reached'
 
 /** A whole model that did not pass is seen in the light of its layers, when they were judged too. */
 export function withLayers(judgement: Judgement, layers: readonly string[]): Judgement {
