@@ -8,7 +8,9 @@ const models = [...onnx, 'onnx']
 const runtimes = [...models, 'models']
 const runs = [...runtimes, 'runtimes']
 const suites = [...runs, 'runs']
-const cli = [...suites, 'suites', 'reporters']
+const settings = [...suites, 'suites']
+const library = [...settings, 'settings', 'reporters']
+const cli = [...library, 'library']
 
 export const allowed = {
   domain: [],
@@ -21,9 +23,10 @@ export const allowed = {
   runs,
   suites,
   reporters: runs,
-  cli: [...cli, 'config.ts'],
-  'index.ts': [...cli, 'config.ts'],
-  'config.ts': ['domain', 'models'],
+  settings,
+  library,
+  cli,
+  'index.ts': library.concat('library'),
 }
 
 /** These also run in a browser: no node: modules. */

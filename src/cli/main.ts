@@ -3,9 +3,9 @@ import { Command, CommanderError, Option } from 'commander'
 import { FormatError, UsageError } from '../domain/errors.ts'
 import { cleanProse } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
-import { CACHE_OPTIONS, MERGE_OPTIONS, TEST_OPTIONS } from './option-table.ts'
-import type { OptionSpec } from './options.ts'
-import { packageVersion } from './package-version.ts'
+import { packageVersion } from '../library/package-version.ts'
+import { CACHE_OPTIONS, MERGE_OPTIONS, TEST_OPTIONS } from '../settings/option-table.ts'
+import type { OptionSpec } from '../settings/options.ts'
 
 type Action = (paths: string[], options: Record<string, unknown>) => Promise<number>
 

@@ -1,8 +1,8 @@
-import type { AssayConfig, ConfigTarget } from '../config.ts'
 import { UsageError } from '../domain/errors.ts'
 import { formatTarget, type Target } from '../domain/target.ts'
 import { readTarget, TARGET_SCHEMAS } from '../runtimes/registry.ts'
 import { declaredPrecision } from '../suites/onnx/rules.ts'
+import type { AssayConfig, ConfigTarget } from './assay-config.ts'
 import type { TestValues } from './test-values.ts'
 
 const DEFAULT_REFERENCE = 'ort:cpu'

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, extname, join, relative, resolve } from 'node:path'
-import type { AssayConfig } from '../config.ts'
 import { UsageError } from '../domain/errors.ts'
 import { type InputSetting, inputPolicyOf } from '../models/input-policy.ts'
+import type { AssayConfig } from './assay-config.ts'
 
 const NAMES = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((extension) => `assay.config.${extension}`)
 

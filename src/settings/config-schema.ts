@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { AssayConfig } from '../config.ts'
 import { DTYPES } from '../domain/dtype.ts'
 import { UsageError } from '../domain/errors.ts'
 import { type InputFunction, SIGNALS } from '../models/input-policy.ts'
+import type { AssayConfig } from './assay-config.ts'
 import { TEST_OPTIONS } from './option-table.ts'
 import { checkKeys } from './options.ts'
 

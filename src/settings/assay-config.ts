@@ -1,5 +1,5 @@
-import type { DType } from './domain/dtype.ts'
-import type { InputSetting } from './models/input-policy.ts'
+import type { DType } from '../domain/dtype.ts'
+import type { InputSetting } from '../models/input-policy.ts'
 
 export interface ConfigTarget {
   readonly runtime: string

@@ -1,5 +1,4 @@
 import { overrideTolerance, toleranceFor } from '../compare/tolerances.ts'
-import type { AssayConfig } from '../config.ts'
 import { UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/target.ts'
 import { inputPolicyOf, parseInputOption } from '../models/input-policy.ts'
@@ -8,6 +7,7 @@ import type { InputRules } from '../suites/onnx/inputs.ts'
 import type { ToleranceRule } from '../suites/onnx/rules.ts'
 import { parseDims, type ShapeChoices } from '../suites/onnx/shapes.ts'
 import { LAYER_INPUTS, type LayerInputs, ONNX_SCOPES, type OnnxScope } from '../suites/onnx/suite.ts'
+import type { AssayConfig } from './assay-config.ts'
 import type { TestValues } from './test-values.ts'
 
 export interface OnnxChoices {

@@ -1,0 +1,107 @@
+import { availableParallelism } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import type { Reporter } from '../domain/run.ts'
+import { readDurations } from '../runs/durations.ts'
+import { executeRun, type RunOutcome, type RunSignals } from '../runs/execute.ts'
+import { type PlanRequest, planRun } from '../runs/plan.ts'
+import { parseShard } from '../runs/shard.ts'
+import type { LaunchContext } from '../runtimes/contract.ts'
+import { createPool, type Pool } from '../runtimes/pool.ts'
+import { onnxChoices } from '../settings/onnx-choices.ts'
+import type { TestValues } from '../settings/test-values.ts'
+import { onnxSuite } from '../suites/onnx/suite.ts'
+import { describeEnvironment } from './environment.ts'
+import { hideFromGit } from './hide-from-git.ts'
+import { type Invocation, reproduceOf } from './invocation.ts'
+
+export interface Audience {
+  readonly reporters: readonly Reporter[]
+  readonly signals?: RunSignals
+  /** What has no place in an event, such as that a runtime is being installed. */
+  readonly notice: (text: string) => void
+}
+
+/** Judges the cases of an invocation and records the run. */
+export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<RunOutcome> {
+  const { cwd, values } = invocation
+  await hideFromGit(join(cwd, '.assay'))
+  const pool = poolFor(invocation, audience.notice)
+  try {
+    return await executeRun({
+      ...(await planRequest(invocation, pool)),
+      runsFolder: resolve(cwd, values.outputDir),
+      cacheFolder: resolve(cwd, values.cacheDir),
+      cacheMaxBytes: values.cacheSize,
+      reporters: audience.reporters,
+      environment: describeEnvironment(),
+      options: recordedOptions(invocation),
+      jobs: jobsOf(values),
+      ...(values.maxFailures === undefined ? {} : { maxFailures: values.maxFailures }),
+      recompute: values.recompute,
+      strict: values.strict,
+      passWithNoTests: values.passWithNoTests,
+      reproduce: reproduceOf(invocation),
+      ...(audience.signals && { signals: audience.signals }),
+    })
+  } finally {
+    await pool.close()
+  }
+}
+
+/** The plan of an invocation; nothing runs. */
+export async function planOnnx(
+  invocation: Invocation,
+  notice: (text: string) => void,
+): Promise<{ readonly cases: readonly string[]; readonly selected: readonly string[] }> {
+  const { header } = await planRun(await planRequest(invocation, poolFor(invocation, notice)))
+  return header
+}
+
+async function planRequest(invocation: Invocation, pool: Pool): Promise<PlanRequest> {
+  const { cwd, paths, values, loaded, targets } = invocation
+  const { keyword, pattern, shard, durations } = values
+  const choices = onnxChoices(values, loaded.config)
+  const suite = onnxSuite({
+    cwd,
+    paths,
+    ...targets,
+    ...choices,
+    pool,
+    contents: shard !== undefined,
+    reproduce: reproduceOf(invocation),
+  })
+  return {
+    suites: [suite],
+    select: { ...(keyword !== undefined && { keyword }), ...(pattern !== undefined && { pattern }) },
+    shard: shard === undefined ? null : parseShard(shard),
+    ...(durations !== undefined && { durations: await readDurations(resolve(cwd, durations)) }),
+    sameForAllShards: JSON.parse(
+      JSON.stringify(choices, (_key, value) => (typeof value === 'function' ? String(value) : value)),
+    ),
+  }
+}
+
+function poolFor({ cwd, values }: Invocation, notice: (text: string) => void): Pool {
+  const context: LaunchContext = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice }
+  const stageMs = values.timeout * 1000
+  return createPool({
+    size: jobsOf(values),
+    context,
+    limits: {
+      startMs: Math.min(stageMs, 60_000),
+      compileMs: stageMs,
+      runMs: stageMs,
+      memoryBytes: values.memoryLimit,
+      outputBytes: values.outputLimit,
+    },
+    ...(values.isolate === 'case' && { isolate: 'case' as const }),
+  })
+}
+
+function jobsOf(values: TestValues): number {
+  return values.jobs ?? availableParallelism()
+}
+
+function recordedOptions({ paths, values, loaded, cwd }: Invocation): Record<string, unknown> {
+  return { command: 'test', paths, config: loaded.path && relative(cwd, loaded.path), ...values }
+}
