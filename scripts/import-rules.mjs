@@ -26,7 +26,8 @@ export const allowed = {
   settings,
   library,
   cli,
-  'index.ts': library.concat('library'),
+  'index.ts': cli,
+  'vitest.ts': cli,
 }
 
 /** These also run in a browser: no node: modules. */

@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import type { AssayConfig } from '../settings/assay-config.ts'
 import { type LoadedConfig, loadConfig } from '../settings/config-file.ts'
 import { TEST_OPTIONS } from '../settings/option-table.ts'
 import { resolveOptions } from '../settings/options.ts'
@@ -12,7 +13,11 @@ export interface Asked {
   readonly paths: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** Sections of a configuration that go before those of the file. */
+  readonly sections?: Sections
 }
+
+type Sections = Pick<AssayConfig, 'targets' | 'inputs' | 'dims' | 'tolerances'>
 
 /** Everything that is known before the first case is collected. */
 export interface Invocation {
@@ -25,8 +30,8 @@ export interface Invocation {
   readonly targets: ChosenTargets
 }
 
-export async function invocationOf({ cwd, paths, options, environment }: Asked): Promise<Invocation> {
-  const loaded = await loadConfig(options.config as string | undefined, cwd)
+export async function invocationOf({ cwd, paths, options, environment, sections = {} }: Asked): Promise<Invocation> {
+  const loaded = withSections(await loadConfig(options.config as string | undefined, cwd), sections)
   const sources = { commandLine: options, environment, file: loaded.config }
   const values = testValues(resolveOptions(TEST_OPTIONS, sources).values)
   return {
@@ -37,6 +42,17 @@ export async function invocationOf({ cwd, paths, options, environment }: Asked):
     loaded,
     targets: chosenTargets(values, loaded.config),
   }
+}
+
+/** Names of the file stay usable; what both have is taken from the sections. */
+function withSections({ path, config }: LoadedConfig, { targets, inputs, dims, tolerances }: Sections): LoadedConfig {
+  const merged = {
+    targets: { ...config.targets, ...targets },
+    inputs: { ...config.inputs, ...inputs },
+    dims: { ...config.dims, ...dims },
+    tolerances: [...(config.tolerances ?? []), ...(tolerances ?? [])],
+  }
+  return { path, config: { ...config, ...merged } }
 }
 
 /** The command line that judges one of its cases again. */

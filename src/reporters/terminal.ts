@@ -1,4 +1,3 @@
-import { isAbsolute, relative } from 'node:path'
 import type { Result } from '../domain/result.ts'
 import type { Reporter, RunEvent, RunHeader } from '../domain/run.ts'
 import { cleanProse, cleanText, displayWidth, formatDuration, shortenEnd, shortenMiddle } from '../domain/text.ts'
@@ -20,6 +19,7 @@ import {
   stageLines,
 } from './run-summary.ts'
 import { Screen } from './screen.ts'
+import { shownPath } from './shown-path.ts'
 import { createStyle, paintVerdict, type Style } from './style.ts'
 
 const REDRAW_EVERY_MS = 100
@@ -154,10 +154,4 @@ function caseLine(result: Result, durationMs: number, style: Style, used: number
   const tail = shortenEnd(why, room - displayWidth(name))
   const line = `${paintVerdict(style, result.verdict, head)}  ${name}  ${style.paint('dim', took)}`
   return tail === '' ? line : `${line}  ${tail}`
-}
-
-/** Relative to the current folder where it lies inside. */
-function shownPath(folder: string): string {
-  const path = isAbsolute(folder) ? relative(process.cwd(), folder) : folder
-  return path.startsWith('..') || path === '' ? folder : path
 }
