@@ -26,6 +26,12 @@ const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('./test.ts')).test,
   },
   {
+    name: 'run',
+    summary: 'judge all that the configuration names, as one run',
+    options: TEST_OPTIONS,
+    load: async () => (await import('./test.ts')).run,
+  },
+  {
     name: 'list',
     argument: '[paths...]',
     summary: 'print the ids of the cases that test would judge',
@@ -81,10 +87,9 @@ function addCommand(
 ): void {
   const command = program.command(spec.name).summary(spec.summary).description(spec.summary).exitOverride()
   if (spec.argument) command.argument(spec.argument)
+  else command.allowExcessArguments()
   for (const option of spec.options) addOption(command, option)
-  command.action(async (paths: string | string[] | undefined, options: Record<string, unknown>) => {
-    await act([paths ?? []].flat(), options)
-  })
+  command.action(() => act(command.args, command.opts()))
 }
 
 function addOption(command: Command, spec: OptionSpec): void {

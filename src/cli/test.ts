@@ -1,6 +1,7 @@
+import { UsageError } from '../domain/errors.ts'
 import { cleanProse, cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
-import { type Invocation, invocationOf } from '../library/invocation.ts'
+import { type Asked, type Invocation, invocationOf } from '../library/invocation.ts'
 import { judgeOnnx, planOnnx } from '../library/judge-onnx.ts'
 import { inertJson } from '../reporters/json.ts'
 import { createReporters } from '../reporters/registry.ts'
@@ -8,8 +9,24 @@ import type { TestValues } from '../settings/test-values.ts'
 import { DEFAULT_GLOB } from '../suites/onnx/discover.ts'
 import { interruptSignals } from './signals.ts'
 
-export async function test(paths: string[], options: Record<string, unknown>): Promise<number> {
-  const invocation = await invocationOf(askedFor(paths, options))
+export function test(paths: string[], options: Record<string, unknown>): Promise<number> {
+  return judge('test', paths, options)
+}
+
+/** Every suite in the configuration, as one run. */
+export async function run(words: string[], options: Record<string, unknown>): Promise<number> {
+  if (words.length > 0) {
+    const [path] = words
+    throw new UsageError(
+      'path',
+      `assay run judges what the configuration names, found "${path}"; write assay test ${path}`,
+    )
+  }
+  return judge('run', [], options)
+}
+
+async function judge(command: Asked['command'], paths: string[], options: Record<string, unknown>): Promise<number> {
+  const invocation = await invocationOf(askedFor(command, paths, options))
   if (invocation.values.list) return printIds(invocation)
   const { values } = invocation
   const specs = values.json ? [...values.reporter.filter((spec) => spec !== 'terminal'), 'json'] : values.reporter
@@ -26,11 +43,11 @@ export async function test(paths: string[], options: Record<string, unknown>): P
 }
 
 export async function list(paths: string[], options: Record<string, unknown>): Promise<number> {
-  return printIds(await invocationOf(askedFor(paths, options)))
+  return printIds(await invocationOf(askedFor('test', paths, options)))
 }
 
-function askedFor(paths: readonly string[], options: Record<string, unknown>) {
-  return { cwd: process.cwd(), paths, options, environment: process.env }
+function askedFor(command: Asked['command'], paths: readonly string[], options: Record<string, unknown>): Asked {
+  return { command, cwd: process.cwd(), paths, options, environment: process.env }
 }
 
 /** Ids hold names of files, which may hold anything. */

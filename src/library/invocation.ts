@@ -1,14 +1,17 @@
 import { relative } from 'node:path'
+import { UsageError } from '../domain/errors.ts'
 import type { AssayConfig } from '../settings/assay-config.ts'
 import { type LoadedConfig, loadConfig } from '../settings/config-file.ts'
 import { TEST_OPTIONS } from '../settings/option-table.ts'
 import { resolveOptions } from '../settings/options.ts'
-import { reproduceCommand } from '../settings/reproduce.ts'
+import { type Invoked, reproduceCommand } from '../settings/reproduce.ts'
 import { type ChosenTargets, chosenTargets } from '../settings/targets.ts'
 import { type TestValues, testValues } from '../settings/test-values.ts'
 
 /** What was asked for, before anything is known about the models. */
 export interface Asked {
+  /** `run` judges what the configuration names, so it needs one. */
+  readonly command: Invoked['command']
   readonly cwd: string
   readonly paths: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
@@ -21,6 +24,7 @@ type Sections = Pick<AssayConfig, 'targets' | 'inputs' | 'dims' | 'tolerances'>
 
 /** Everything that is known before the first case is collected. */
 export interface Invocation {
+  readonly command: Invoked['command']
   readonly cwd: string
   readonly paths: readonly string[]
   /** As on the command line; empty where the configuration names the models. */
@@ -30,11 +34,14 @@ export interface Invocation {
   readonly targets: ChosenTargets
 }
 
-export async function invocationOf({ cwd, paths, options, environment, sections = {} }: Asked): Promise<Invocation> {
+export async function invocationOf(asked: Asked): Promise<Invocation> {
+  const { command, cwd, paths, options, environment, sections = {} } = asked
   const loaded = withSections(await loadConfig(options.config as string | undefined, cwd), sections)
+  if (command === 'run' && loaded.path === null) throw noConfig()
   const sources = { commandLine: options, environment, file: loaded.config }
   const values = testValues(resolveOptions(TEST_OPTIONS, sources).values)
   return {
+    command,
     cwd,
     paths: paths.length > 0 ? paths : (loaded.config.models ?? []),
     givenPaths: paths,
@@ -42,6 +49,13 @@ export async function invocationOf({ cwd, paths, options, environment, sections 
     loaded,
     targets: chosenTargets(values, loaded.config),
   }
+}
+
+function noConfig(): UsageError {
+  return new UsageError(
+    'config',
+    'no assay.config.ts, .js, .json or .yaml here; assay init writes one, assay test <model.onnx> needs none',
+  )
 }
 
 /** Names of the file stay usable; what both have is taken from the sections. */
@@ -56,7 +70,7 @@ function withSections({ path, config }: LoadedConfig, { targets, inputs, dims, t
 }
 
 /** The command line that judges one of its cases again. */
-export function reproduceOf({ givenPaths, loaded, values, cwd }: Invocation): (id: string) => string {
+export function reproduceOf({ command, givenPaths, loaded, values, cwd }: Invocation): (id: string) => string {
   const config = loaded.path === null ? null : relative(cwd, loaded.path)
-  return (id) => reproduceCommand(id, givenPaths, values, config)
+  return (id) => reproduceCommand(id, { command, paths: givenPaths, values, config })
 }

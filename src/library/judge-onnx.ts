@@ -3,6 +3,7 @@ import { join, relative, resolve } from 'node:path'
 import type { Reporter } from '../domain/run.ts'
 import { readDurations } from '../runs/durations.ts'
 import { executeRun, type RunOutcome, type RunSignals } from '../runs/execute.ts'
+import { lastFailed } from '../runs/last-verdicts.ts'
 import { type PlanRequest, planRun } from '../runs/plan.ts'
 import { parseShard } from '../runs/shard.ts'
 import type { LaunchContext } from '../runtimes/contract.ts'
@@ -18,8 +19,10 @@ export interface Audience {
   readonly reporters: readonly Reporter[]
   readonly signals?: RunSignals
   /** What has no place in an event, such as that a runtime is being installed. */
-  readonly notice: (text: string) => void
+  readonly notice: Notice
 }
+
+type Notice = (text: string) => void
 
 /** Judges the cases of an invocation and records the run. */
 export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<RunOutcome> {
@@ -28,7 +31,7 @@ export async function judgeOnnx(invocation: Invocation, audience: Audience): Pro
   const pool = poolFor(invocation, audience.notice)
   try {
     return await executeRun({
-      ...(await planRequest(invocation, pool)),
+      ...(await planRequest(invocation, pool, audience.notice)),
       runsFolder: resolve(cwd, values.outputDir),
       cacheFolder: resolve(cwd, values.cacheDir),
       cacheMaxBytes: values.cacheSize,
@@ -51,13 +54,13 @@ export async function judgeOnnx(invocation: Invocation, audience: Audience): Pro
 /** The plan of an invocation; nothing runs. */
 export async function planOnnx(
   invocation: Invocation,
-  notice: (text: string) => void,
+  notice: Notice,
 ): Promise<{ readonly cases: readonly string[]; readonly selected: readonly string[] }> {
-  const { header } = await planRun(await planRequest(invocation, poolFor(invocation, notice)))
+  const { header } = await planRun(await planRequest(invocation, poolFor(invocation, notice), notice))
   return header
 }
 
-async function planRequest(invocation: Invocation, pool: Pool): Promise<PlanRequest> {
+async function planRequest(invocation: Invocation, pool: Pool, notice: Notice): Promise<PlanRequest> {
   const { cwd, paths, values, loaded, targets } = invocation
   const { keyword, pattern, shard, durations } = values
   const choices = onnxChoices(values, loaded.config)
@@ -73,6 +76,7 @@ async function planRequest(invocation: Invocation, pool: Pool): Promise<PlanRequ
   return {
     suites: [suite],
     select: { ...(keyword !== undefined && { keyword }), ...(pattern !== undefined && { pattern }) },
+    ...(values.lastFailed && { narrow: (ids) => narrowToFailed(ids, invocation, notice) }),
     shard: shard === undefined ? null : parseShard(shard),
     ...(durations !== undefined && { durations: await readDurations(resolve(cwd, durations)) }),
     sameForAllShards: JSON.parse(
@@ -81,7 +85,13 @@ async function planRequest(invocation: Invocation, pool: Pool): Promise<PlanRequ
   }
 }
 
-function poolFor({ cwd, values }: Invocation, notice: (text: string) => void): Pool {
+async function narrowToFailed(ids: readonly string[], { cwd, values }: Invocation, notice: Notice) {
+  const failed = await lastFailed(resolve(cwd, values.outputDir), ids, values.strict)
+  if (!failed && ids.length > 0) notice('nothing failed when it was last judged, or nothing was: judging all')
+  return failed
+}
+
+function poolFor({ cwd, values }: Invocation, notice: Notice): Pool {
   const context: LaunchContext = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice }
   const stageMs = values.timeout * 1000
   return createPool({
@@ -102,6 +112,6 @@ function jobsOf(values: TestValues): number {
   return values.jobs ?? availableParallelism()
 }
 
-function recordedOptions({ paths, values, loaded, cwd }: Invocation): Record<string, unknown> {
-  return { command: 'test', paths, config: loaded.path && relative(cwd, loaded.path), ...values }
+function recordedOptions({ command, paths, values, loaded, cwd }: Invocation): Record<string, unknown> {
+  return { command, paths, config: loaded.path && relative(cwd, loaded.path), ...values }
 }

@@ -36,7 +36,7 @@ export async function testOnnx(models: string | readonly string[], options: Test
     ...settings
   } = options
   checkConfig(settings, 'the options of testOnnx')
-  const asked = { cwd, paths: [models].flat(), environment: process.env, sections: settings }
+  const asked = { command: 'test' as const, cwd, paths: [models].flat(), environment: process.env, sections: settings }
   const invocation = await invocationOf({ ...asked, options: { ...settings, keyword, pattern, config } })
   return judgeOnnx(invocation, { reporters, notice, ...(signal && { signals: signalsOf(signal) }) })
 }

@@ -9,6 +9,8 @@ import { shardCases } from './shard.ts'
 export interface PlanRequest {
   readonly suites: readonly Suite[]
   readonly select?: Selection
+  /** Of these ids only some, such as those that failed last time; null: all of them. */
+  readonly narrow?: (ids: readonly string[]) => Promise<ReadonlySet<string> | null>
   readonly shard?: Shard | null
   readonly durations?: Durations
   /** Plain data that all shards of a run must share: seed, tolerances, inputs … */
@@ -30,7 +32,9 @@ export interface Plan {
 export async function planRun(request: PlanRequest): Promise<Plan> {
   const suiteOf = await collect(request.suites)
   const all = [...suiteOf.keys()].sort(inPlanOrder)
-  const cases = selectCases(all, request.select ?? {})
+  const selected = selectCases(all, request.select ?? {})
+  const kept = (await request.narrow?.(selected.map((c) => c.id))) ?? null
+  const cases = kept ? selected.filter((c) => kept.has(c.id)) : selected
   const mine = request.shard ? shardCases(cases, request.shard, request.durations) : cases
   const header = {
     digest: digestOf({ cases: cases.map(identityOf), options: request.sameForAllShards ?? null }),

@@ -29,7 +29,7 @@ export async function readRun(folder: string): Promise<StoredRun> {
   return { folder, header, results, complete: why === null, ...(why !== null && { why }) }
 }
 
-async function readHeader(folder: string): Promise<RunHeader> {
+export async function readHeader(folder: string): Promise<RunHeader> {
   const path = join(folder, HEADER_FILE)
   let header: RunHeader
   try {

@@ -7,8 +7,6 @@ export interface Selection {
   readonly keyword?: string
   /** `-t`: a regular expression that the id or an alias matches. */
   readonly pattern?: string
-  /** Only these ids, such as those that failed last time. */
-  readonly ids?: ReadonlySet<string>
 }
 
 export function selectCases<C extends PlannedCase>(cases: readonly C[], selection: Selection): C[] {
@@ -16,7 +14,7 @@ export function selectCases<C extends PlannedCase>(cases: readonly C[], selectio
   const matchesPattern = patternMatcher(selection.pattern)
   return cases.filter((c) => {
     const names = [c.id, ...c.aliases]
-    return matchesKeyword(names) && matchesPattern(names) && (selection.ids?.has(c.id) ?? true)
+    return matchesKeyword(names) && matchesPattern(names)
   })
 }
 

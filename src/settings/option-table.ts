@@ -47,6 +47,15 @@ const SELECTION: readonly OptionSpec[] = [
     commandLineOnly: true,
     help: 'only cases whose id matches this regular expression',
   },
+  {
+    key: 'lastFailed',
+    flags: '--last-failed',
+    type: 'boolean',
+    default: false,
+    commandLineOnly: true,
+    aliases: ['--lf'],
+    help: 'only cases that did not pass when they were last judged; all where there are none',
+  },
   { key: 'shard', flags: '--shard <i/n>', type: 'string', help: 'judge only part i of n; see assay merge' },
   {
     key: 'durations',

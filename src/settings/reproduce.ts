@@ -2,19 +2,22 @@ import { TEST_OPTIONS } from './option-table.ts'
 import { flagOf } from './options.ts'
 import type { TestValues } from './test-values.ts'
 
+/** What is the same for all cases of an invocation. */
+export interface Invoked {
+  readonly command: 'test' | 'run'
+  readonly paths: readonly string[]
+  readonly values: TestValues
+  readonly config: string | null
+}
+
 /** The command line that judges just this case again, for a POSIX shell. */
-export function reproduceCommand(
-  id: string,
-  paths: readonly string[],
-  values: TestValues,
-  config: string | null,
-): string {
+export function reproduceCommand(id: string, { command, paths, values, config }: Invoked): string {
   const repeated = (flag: string, list: readonly string[] = []) => list.flatMap((value) => [flag, value])
   const single = (flag: string, value: string | number | undefined) =>
     value === undefined ? [] : [flag, String(value)]
   const words = [
     'assay',
-    'test',
+    command,
     ...paths,
     ...single('--config', config ?? undefined),
     ...single('--reference', values.reference),

@@ -11,6 +11,7 @@ export interface TestValues {
   readonly layerInputs: string
   readonly keyword: string | undefined
   readonly pattern: string | undefined
+  readonly lastFailed: boolean
   readonly shard: string | undefined
   readonly durations: string | undefined
   readonly seed: number
