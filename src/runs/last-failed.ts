@@ -6,7 +6,7 @@ import { isFailure } from './summary.ts'
 const RUNS_READ = 100
 
 /** What became of each case when it was last judged; those that never were are missing. */
-export async function lastVerdicts(runsFolder: string, ids: readonly string[]): Promise<Map<string, Verdict>> {
+async function lastVerdicts(runsFolder: string, ids: readonly string[]): Promise<Map<string, Verdict>> {
   const verdicts = new Map<string, Verdict>()
   const left = new Set(ids)
   for (const folder of (await listRuns(runsFolder)).reverse().slice(0, RUNS_READ)) {
