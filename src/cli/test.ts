@@ -1,5 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
-import { cleanProse, cleanText } from '../domain/text.ts'
+import { cleanLog, cleanProse, cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { type Asked, type Invocation, invocationOf } from '../library/invocation.ts'
 import { judgeOnnx, planOnnx } from '../library/judge-onnx.ts'
@@ -33,7 +33,7 @@ async function judge(command: Asked['command'], paths: string[], options: Record
   const reporters = await createReporters(specs, reporterContext(values))
   const signals = interruptSignals(notice)
   try {
-    const outcome = await judgeOnnx(invocation, { reporters, signals, notice })
+    const outcome = await judgeOnnx(invocation, { reporters, signals, notice, ...(values.showOutput && { hear }) })
     for (const problem of outcome.problems) complain(problem)
     if (outcome.header.plan.cases.length === 0) complain(whyNothing(invocation))
     return outcome.problems.length > 0 && outcome.exitCode === EXIT.ok ? EXIT.internal : outcome.exitCode
@@ -50,6 +50,8 @@ function askedFor(command: Asked['command'], paths: readonly string[], options: 
   return { command, cwd: process.cwd(), paths, options, environment: process.env }
 }
 
+const LONGEST_LINE = 4000
+
 /** Ids hold names of files, which may hold anything. */
 const LONGEST_ID = 10_000
 
@@ -63,6 +65,12 @@ async function printIds(invocation: Invocation): Promise<number> {
 
 function notice(text: string): void {
   process.stderr.write(`${text}\n`)
+}
+
+/** What tools print, under the name of the target that they work for. */
+function hear(target: string, line: string): void {
+  const { lines } = cleanLog(line, 1, LONGEST_LINE)
+  process.stderr.write(`${cleanText(target, 80)} | ${lines[0] ?? ''}\n`)
 }
 
 function complain(text: string): void {
@@ -80,7 +88,7 @@ function whyNothing({ paths, values }: Invocation): string {
   return `no file matches ${where}; give an .onnx file, a folder or a quoted glob`
 }
 
-function reporterContext({ verbose, color }: TestValues) {
+function reporterContext({ verbose, showOutput, color }: TestValues) {
   const { stdout, stderr, env } = process
-  return { stdout, stderr, env, verbose, ...(color !== undefined && { color }) }
+  return { stdout, stderr, env, verbose, plain: showOutput, ...(color !== undefined && { color }) }
 }

@@ -20,6 +20,8 @@ export interface Audience {
   readonly signals?: RunSignals
   /** What has no place in an event, such as that a runtime is being installed. */
   readonly notice: Notice
+  /** What tools print, as it comes. */
+  readonly hear?: LaunchContext['hear']
 }
 
 type Notice = (text: string) => void
@@ -28,7 +30,7 @@ type Notice = (text: string) => void
 export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<RunOutcome> {
   const { cwd, values } = invocation
   await hideFromGit(join(cwd, '.assay'))
-  const pool = poolFor(invocation, audience.notice)
+  const pool = poolFor(invocation, audience)
   try {
     return await executeRun({
       ...(await planRequest(invocation, pool, audience.notice)),
@@ -56,7 +58,7 @@ export async function planOnnx(
   invocation: Invocation,
   notice: Notice,
 ): Promise<{ readonly cases: readonly string[]; readonly selected: readonly string[] }> {
-  const { header } = await planRun(await planRequest(invocation, poolFor(invocation, notice), notice))
+  const { header } = await planRun(await planRequest(invocation, poolFor(invocation, { notice }), notice))
   return header
 }
 
@@ -91,8 +93,9 @@ async function narrowToFailed(ids: readonly string[], { cwd, values }: Invocatio
   return failed
 }
 
-function poolFor({ cwd, values }: Invocation, notice: Notice): Pool {
-  const context: LaunchContext = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice }
+function poolFor({ cwd, values }: Invocation, { notice, hear }: Pick<Audience, 'notice' | 'hear'>): Pool {
+  const folders = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes') }
+  const context: LaunchContext = { ...folders, notice, ...(hear && { hear }) }
   const stageMs = values.timeout * 1000
   return createPool({
     size: jobsOf(values),

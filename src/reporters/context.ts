@@ -11,6 +11,8 @@ export interface ReporterContext {
   readonly stderr: TextStream
   readonly env: Readonly<Record<string, string | undefined>>
   readonly verbose: boolean
+  /** Tools print on the same screen, so nothing may be drawn over. */
+  readonly plain?: boolean
   /** `--color` or `--no-color`, where given. */
   readonly color?: boolean
 }

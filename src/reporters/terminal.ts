@@ -56,7 +56,7 @@ export class TerminalReporter implements Reporter {
     this.#style = createStyle(stream, context)
     this.#screen = new Screen(stream, this.#style)
     this.#verbose = context.verbose
-    this.#live = stream.isTTY === true && context.env.TERM !== 'dumb' && !context.env.CI
+    this.#live = stream.isTTY === true && context.env.TERM !== 'dumb' && !context.env.CI && !context.plain
   }
 
   onEvent(event: RunEvent): void | Promise<void> {

@@ -85,6 +85,8 @@ export interface WorkerLaunch {
   readonly scratch?: string
   /** Where starting takes longer than a program does, such as waiting for a person. */
   readonly startMs?: number
+  /** Gets every line that it prints, as it comes. */
+  readonly hear?: (line: string) => void
 }
 
 /** What a runtime says about its own spec strings, with the values that its options take. */
@@ -128,6 +130,8 @@ export interface LaunchContext {
   /** Where runtimes are installed that the project does not have. */
   readonly runtimesFolder: string
   readonly notice: (text: string) => void
+  /** Gets what workers print, as it comes, with the target that they were started for. */
+  readonly hear?: (target: string, line: string) => void
 }
 
 /** Wall-clock limits of the stages, and how much a worker may hold or send. */

@@ -104,7 +104,11 @@ export class Crew {
   async #start(kind: RuntimeKind, target: Target, signal: AbortSignal | undefined): Promise<Worker> {
     const { context, limits } = this.#options
     if ('create' in kind) return InProcessHost.start(await kind.create(target, context), target.device)
-    const launch = await kind.launch(target, context)
+    const { hear } = context
+    const launch = {
+      ...(await kind.launch(target, context)),
+      ...(hear && { hear: (line: string) => hear(target.name, line) }),
+    }
     const ending = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])])
     ending.throwIfAborted()
     return WorkerProxy.start(launch, target.device, limits, ending)

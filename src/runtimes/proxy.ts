@@ -231,9 +231,8 @@ export class WorkerProxy {
 
   async #dispatch({ header, payload }: Frame): Promise<void> {
     const message = parseWorkerMessage(header)
-    if (message.type === 'log' || message.type === 'progress') {
-      this.#process.tail.add(new TextEncoder().encode(`${message.text}\n`))
-    } else if (message.type === 'end') this.#lastWords = message.reason
+    if (message.type === 'log' || message.type === 'progress') this.#process.say(message.text)
+    else if (message.type === 'end') this.#lastWords = message.reason
     else if (message.type === 'tensor') await this.#onTensor(message.params, payload)
     else if (message.type !== 'ignored') this.#onAnswer(message)
   }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import type { WorkerLaunch } from './contract.ts'
+import { eachLine } from './each-line.ts'
 import { Tail } from './tail.ts'
 
 export interface Exit {
@@ -18,6 +19,8 @@ export interface WorkerProcess {
   readonly input: Writable
   readonly channel: Readable
   readonly tail: Tail
+  /** Takes what it says over the channel as if it had printed it. */
+  say(text: string): void
   /** Resolves when it has ended and everything that it printed was read. */
   readonly exited: Promise<Exit>
   kill(): void
@@ -43,8 +46,10 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
   })
   const tail = new Tail()
   const channel = child.stdio[launch.channel === 'fd3' ? 3 : 1] as Readable
-  tail.drain(child.stderr as Readable)
-  if (launch.channel === 'fd3') tail.drain(child.stdout as Readable)
+  for (const printed of launch.channel === 'fd3' ? [child.stderr, child.stdout] : [child.stderr]) {
+    tail.drain(printed as Readable)
+    if (launch.hear) eachLine(printed as Readable, launch.hear)
+  }
   const input = child.stdin as Writable
   // A worker that is gone is noticed by its exit; a broken pipe says nothing more.
   input.on('error', () => {})
@@ -62,7 +67,11 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
     if (launch.scratch !== undefined) await removeFolder(launch.scratch)
     return exit
   })
-  return { pid, argv: launch.argv, input, channel, tail, exited, kill }
+  const say = (text: string) => {
+    tail.add(new TextEncoder().encode(`${text}\n`))
+    launch.hear?.(text)
+  }
+  return { pid, argv: launch.argv, input, channel, tail, say, exited, kill }
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

@@ -59,6 +59,8 @@ export interface AssayConfig {
   readonly outputDir?: string
   readonly cacheDir?: string
   readonly cacheSize?: number | string
+  /** What tools print, as it comes. */
+  readonly showOutput?: boolean
   readonly verbose?: boolean
   readonly rtol?: number
   readonly atol?: number

@@ -173,6 +173,13 @@ const OUTPUT: readonly OptionSpec[] = [
     help: 'where products of steps are kept',
   },
   { key: 'cacheSize', flags: '--cache-size <size>', type: 'bytes', default: 10e9, help: 'disk budget of the cache' },
+  {
+    key: 'showOutput',
+    flags: '-s, --show-output',
+    type: 'boolean',
+    default: false,
+    help: 'show what tools print as it comes, on stderr',
+  },
   { key: 'verbose', flags: '-v, --verbose', type: 'boolean', default: false, help: 'details of passed cases too' },
 ]
 

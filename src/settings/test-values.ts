@@ -35,6 +35,7 @@ export interface TestValues {
   readonly outputDir: string
   readonly cacheDir: string
   readonly cacheSize: number
+  readonly showOutput: boolean
   readonly verbose: boolean
   readonly color: boolean | undefined
 }

@@ -1,0 +1,20 @@
+// onnxruntime as a compiler that takes its time and says what it does.
+import { createRequire } from 'node:module'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ortRuntime } from '../dist/runtimes/ort/runtime.js'
+import { LOCAL_MODELS } from '../dist/runtimes/worker/model-desk.js'
+import { serveRuntime } from '../dist/runtimes/worker/serve-runtime.js'
+import { openSyncChannel } from '../dist/runtimes/worker/sync-channel.js'
+
+const ort = createRequire(import.meta.url)('onnxruntime-node')
+const runtime = ortRuntime({ ort, version: '1', file: '' })
+
+async function open(model, options) {
+  process.stderr.write('\u001b[31mcompiling\u001b[0m the model\n')
+  await delay(1000)
+  process.stderr.write('\u001b]0;owned\u0007linked, 3 kernels\n')
+  return runtime.open(model, { ...options, target: { ...options.target, device: 'cpu', options: {} } })
+}
+
+await serveRuntime({ ...runtime, probe: () => runtime.probe('cpu'), open }, openSyncChannel(0, 1), LOCAL_MODELS)
+process.exit(0)
