@@ -4,7 +4,7 @@ import { FormatError, UsageError } from '../domain/errors.ts'
 import { cleanProse } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { packageVersion } from '../library/package-version.ts'
-import { CACHE_OPTIONS, MERGE_OPTIONS, TEST_OPTIONS } from '../settings/option-table.ts'
+import { CACHE_OPTIONS, LIST_OPTIONS, MERGE_OPTIONS, TEST_OPTIONS } from '../settings/option-table.ts'
 import type { OptionSpec } from '../settings/options.ts'
 
 type Action = (paths: string[], options: Record<string, unknown>) => Promise<number>
@@ -34,9 +34,9 @@ const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'list',
     argument: '[paths...]',
-    summary: 'print the ids of the cases that test would judge',
-    options: TEST_OPTIONS,
-    load: async () => (await import('./test.ts')).list,
+    summary: 'print the ids of the cases that test would judge, or the steps of one',
+    options: LIST_OPTIONS,
+    load: async () => (await import('./list.ts')).list,
   },
   {
     name: 'merge',

@@ -43,6 +43,7 @@ export async function judgeOnnx(invocation: Invocation, audience: Audience): Pro
       jobs: jobsOf(values),
       ...(values.maxFailures === undefined ? {} : { maxFailures: values.maxFailures }),
       recompute: values.recompute,
+      keep: values.keep,
       strict: values.strict,
       passWithNoTests: values.passWithNoTests,
       reproduce: reproduceOf(invocation),

@@ -1,10 +1,11 @@
-import { constants, copyFile, lstat, mkdir, rename, rm } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { constants, copyFile, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { extname, join, relative } from 'node:path'
 import { FormatError } from '../domain/errors.ts'
 import type { Artifact } from '../domain/result.ts'
 import { sha256File } from '../files/digest.ts'
 import { syncFile } from '../files/sync.ts'
 import { isMissing } from './disk-errors.ts'
+import { PRODUCT_FILE } from './stored-product.ts'
 import { ulid } from './ulid.ts'
 
 export const ARTIFACTS_FOLDER = 'artifacts'
@@ -25,6 +26,17 @@ export async function keepArtifact(runFolder: string, name: string, path: string
   } finally {
     await rm(copy, { force: true })
   }
+}
+
+/** Keeps all files of a folder, named after the step that made them. */
+export async function keepFiles(runFolder: string, title: string, folder: string): Promise<Artifact[]> {
+  const kept: Artifact[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || entry.name === PRODUCT_FILE) continue
+    const path = join(entry.parentPath, entry.name)
+    kept.push(await keepArtifact(runFolder, `${title}/${relative(folder, path)}`, path))
+  }
+  return kept
 }
 
 /** The name comes from a model or a file of the user; only a harmless ending of it reaches the disk. */

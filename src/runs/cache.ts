@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { explainWriteError } from '../files/atomic.ts'
 import { describeError } from './blame.ts'
 import { productsOn, pruneCache, removeLeftovers, shelfOf, temporaryFolder } from './cache-upkeep.ts'
-import type { ContentKey } from './contract.ts'
+import type { ContentKey, KeyParts } from './contract.ts'
 import { isMissing } from './disk-errors.ts'
 import { ownedName } from './process-identity.ts'
 import { readProduct, type StoredProduct, sealProduct } from './stored-product.ts'
@@ -66,12 +66,12 @@ export class ProductCache {
   async make(
     key: ContentKey,
     work: (folder: string) => Promise<unknown>,
-    options: { readonly replace: boolean },
+    options: { readonly replace: boolean; readonly from?: KeyParts | undefined },
   ): Promise<StoredProduct> {
     this.#used.add(key)
     const folder = await this.makeFolder()
     try {
-      const { bytes, value } = await sealProduct(folder, key, await work(folder))
+      const { bytes, value } = await sealProduct(folder, key, await work(folder), options.from)
       const winner = options.replace ? null : await this.find(key)
       if (winner) return winner
       this.#grow(bytes)

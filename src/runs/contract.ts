@@ -11,7 +11,11 @@ export interface StepSpec {
   readonly side?: Side
   /** null: the product cannot be trusted to be the same next time, so every asker makes its own. */
   readonly key: ContentKey | null
+  /** What the key was made of, in words, so that a later run can say what changed. */
+  readonly from?: KeyParts
 }
+
+export type KeyParts = Readonly<Record<string, string>>
 
 /** Work of an earlier stage that a step began with: a model is compiled before it runs. */
 export interface Opening {
@@ -35,6 +39,8 @@ export interface Lab {
     make: (folder: string) => Promise<T>,
     opening?: (value: T) => Opening | undefined,
   ): Promise<Product<T>>
+  /** `--keep`: what a case leaves behind is wanted even where it passes. */
+  readonly keepsAll: boolean
   /** Keeps a file with the run, by its content. */
   keep(name: string, path: string): Promise<void>
   /** Aborted when the case runs out of time or the run is to end now. */

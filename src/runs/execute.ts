@@ -28,6 +28,8 @@ export interface RunRequest extends PlanRequest {
   readonly caseTimeoutMs?: number
   readonly maxFailures?: number
   readonly recompute?: boolean
+  /** Every intermediate product stays with the run. */
+  readonly keep?: boolean
   readonly strict?: boolean
   readonly passWithNoTests?: boolean
   /** The command line that judges one case again. */
@@ -100,7 +102,8 @@ class Execution {
     this.#plan = plan
     this.#announcer = announcer
     this.#record = record
-    this.#lab = new RunLab({ cache, runFolder: record.folder, recompute: request.recompute ?? false })
+    const { recompute = false, keep = false } = request
+    this.#lab = new RunLab({ cache, runFolder: record.folder, recompute, keepsAll: keep })
     this.#signals = request.signals ?? { stop: never, abort: never }
   }
 

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Artifact, StepRecord } from '../domain/result.ts'
-import { keepArtifact } from './artifacts.ts'
+import { keepArtifact, keepFiles } from './artifacts.ts'
 import { blaming } from './blame.ts'
 import type { ProductCache } from './cache.ts'
 import type { CaseClock } from './case-clock.ts'
@@ -12,6 +12,8 @@ interface RunLabOptions {
   readonly runFolder: string
   /** Ignores what lay in the cache before the run; each key is still made once only. */
   readonly recompute: boolean
+  /** Every product of every step stays with the run. */
+  readonly keepsAll?: boolean
 }
 
 type Make = (folder: string) => Promise<unknown>
@@ -28,13 +30,23 @@ class Abandoned extends Error {}
 export class RunLab {
   readonly cache: ProductCache
   readonly runFolder: string
+  readonly keepsAll: boolean
   readonly #recompute: boolean
+  readonly #kept = new Map<string, Promise<readonly Artifact[]>>()
   readonly #products = new Map<ContentKey, Promise<MadeProduct>>()
 
   constructor(options: RunLabOptions) {
     this.cache = options.cache
     this.runFolder = options.runFolder
+    this.keepsAll = options.keepsAll ?? false
     this.#recompute = options.recompute
+  }
+
+  /** Copies the files of a product into the run; a product that many cases share is copied once. */
+  keepProduct({ title }: StepSpec, folder: string): Promise<readonly Artifact[]> {
+    const kept = this.#kept.get(folder) ?? keepFiles(this.runFolder, title, folder)
+    this.#kept.set(folder, kept)
+    return kept
   }
 
   /** Gives the product of a key; `cached` unless this very call made it. */
@@ -42,7 +54,7 @@ export class RunLab {
     for (;;) {
       clock.signal.throwIfAborted()
       const earlier = this.#products.get(key)
-      if (!earlier) return this.#begin(key, () => blaming(spec, () => this.#findOrMake(key, make)), clock.signal)
+      if (!earlier) return this.#begin(key, () => blaming(spec, () => this.#findOrMake(spec, key, make)), clock.signal)
       try {
         const { stored } = await clock.pausedWhile(unlessAborted(earlier, clock.signal))
         return { stored, cached: true }
@@ -64,17 +76,18 @@ export class RunLab {
     })
   }
 
-  async #findOrMake(key: ContentKey, make: Make): Promise<MadeProduct> {
+  async #findOrMake({ from }: StepSpec, key: ContentKey, make: Make): Promise<MadeProduct> {
     const found = this.#recompute ? null : await this.cache.find(key)
     if (found) return { stored: found, cached: true }
-    return { stored: await this.cache.make(key, make, { replace: this.#recompute }), cached: false }
+    return { stored: await this.cache.make(key, make, { replace: this.#recompute, from }), cached: false }
   }
 }
 
 /** The lab as one case sees it; remembers what the case did there. */
 export class CaseLab implements Lab {
   readonly signal: AbortSignal
-  readonly artifacts: Artifact[] = []
+  readonly #kept: Artifact[] = []
+  readonly #products: Artifact[] = []
   readonly #done: StepRecord[] = []
   readonly #underway = new Map<StepSpec, number>()
   readonly #run: RunLab
@@ -88,6 +101,17 @@ export class CaseLab implements Lab {
     this.#clock = clock
     this.#onStep = onStep
     this.signal = clock.signal
+  }
+
+  /** What was kept under a name of its own is not listed again under that of its step. */
+  get artifacts(): readonly Artifact[] {
+    const others = new Map(this.#products.map((artifact) => [artifact.sha256, artifact]))
+    for (const { sha256 } of this.#kept) others.delete(sha256)
+    return [...this.#kept, ...others.values()]
+  }
+
+  get keepsAll(): boolean {
+    return this.#run.keepsAll
   }
 
   /** The step that is under way, or else began last: where an error outside of all steps most likely belongs. */
@@ -119,6 +143,7 @@ export class CaseLab implements Lab {
       const value = product.stored.value as T
       cached = product.cached
       if (opening && !cached) begun = opening(value)
+      if (this.keepsAll) this.#products.push(...(await this.#run.keepProduct(step, product.stored.folder)))
       return { value, folder: product.stored.folder, cached }
     } finally {
       this.#underway.delete(step)
@@ -133,8 +158,8 @@ export class CaseLab implements Lab {
     const artifact = await blaming({ title: `keep ${name}`, stage, key: null }, () =>
       keepArtifact(this.#run.runFolder, name, path),
     )
-    const isKept = this.artifacts.some((kept) => kept.name === name && kept.sha256 === artifact.sha256)
-    if (!isKept) this.artifacts.push(artifact)
+    const isKept = this.#kept.some((kept) => kept.name === name && kept.sha256 === artifact.sha256)
+    if (!isKept) this.#kept.push(artifact)
   }
 
   /** Removes the products that only this case could use. */

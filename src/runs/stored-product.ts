@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32File } from '../files/checksum.ts'
-import type { ContentKey } from './contract.ts'
+import type { ContentKey, KeyParts } from './contract.ts'
 import { isMissing } from './disk-errors.ts'
 import { ownedName, ownerOf } from './process-identity.ts'
 import { decodeProduct, encodeProduct } from './product-json.ts'
@@ -10,7 +10,7 @@ import { decodeProduct, encodeProduct } from './product-json.ts'
 const SCHEMA = 'assay/product@2'
 
 /** Lies in every product's folder, is written last, and its time is the product's last use. */
-const PRODUCT_FILE = 'product.json'
+export const PRODUCT_FILE = 'product.json'
 
 export interface StoredProduct {
   readonly value: unknown
@@ -34,10 +34,15 @@ interface SealedProduct {
  * Seals a filled folder. Nothing waits for the disk: after a power cut the checksums tell what
  * did not get there.
  */
-export async function sealProduct(folder: string, key: ContentKey, made: unknown): Promise<SealedProduct> {
+export async function sealProduct(
+  folder: string,
+  key: ContentKey,
+  made: unknown,
+  from: KeyParts = {},
+): Promise<SealedProduct> {
   const files = await filesOf(folder, '')
   const value = encodeProduct(made)
-  const text = JSON.stringify({ schema: SCHEMA, key, files, value })
+  const text = JSON.stringify({ schema: SCHEMA, key, from, files, value })
   await writeFile(join(folder, PRODUCT_FILE), text)
   const bytes = files.reduce((sum, file) => sum + file.bytes, Buffer.byteLength(text))
   return { bytes, value: decodeProduct(value) }
@@ -74,6 +79,24 @@ export async function readProduct(folder: string, key: ContentKey): Promise<Stor
     if (error instanceof SyntaxError || error instanceof TypeError) return 'damaged'
     throw error
   }
+}
+
+/** What a product was made of and which files it has, without using it; null where it is not there or not whole. */
+export async function describeProduct(folder: string): Promise<ProductFacts | null> {
+  try {
+    const record: unknown = JSON.parse(await readFile(join(folder, PRODUCT_FILE), 'utf8'))
+    if (!isRecord(record)) return null
+    const files = record.files.map(({ path, bytes }) => ({ path: join(folder, path), bytes }))
+    return { from: record.from ?? {}, files }
+  } catch (error) {
+    if (isMissing(error) || error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+export interface ProductFacts {
+  readonly from: KeyParts
+  readonly files: readonly { readonly path: string; readonly bytes: number }[]
 }
 
 const EVICTION_MARK = 'evicting.'
@@ -123,6 +146,7 @@ async function touch(path: string): Promise<void> {
 
 interface ProductRecord {
   readonly key: string
+  readonly from?: KeyParts
   readonly files: readonly FileFacts[]
   readonly value: unknown
 }

@@ -53,6 +53,8 @@ export interface AssayConfig {
   readonly isolate?: 'case'
   readonly maxFailures?: number
   readonly recompute?: boolean
+  /** Every intermediate product stays with the run. */
+  readonly keep?: boolean
   readonly strict?: boolean
   readonly passWithNoTests?: boolean
   readonly reporter?: string | readonly string[]

@@ -126,6 +126,13 @@ const EXECUTION: readonly OptionSpec[] = [
     aliases: ['--recompute-cache'],
     help: 'make every product anew, once',
   },
+  {
+    key: 'keep',
+    flags: '--keep',
+    type: 'boolean',
+    default: false,
+    help: 'keep every intermediate product with the run, also of cases that pass',
+  },
   { key: 'strict', flags: '--strict', type: 'boolean', default: false, help: 'inconclusive is a failure' },
   {
     key: 'passWithNoTests',
@@ -210,6 +217,17 @@ export const TEST_OPTIONS: readonly OptionSpec[] = [
   ...OUTPUT,
   CONFIG_OPTION,
   COLOR_OPTION,
+]
+
+export const LIST_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'steps',
+    flags: '--steps <id>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'print the steps of a case in the last run that judged it: files, keys, hit or why they were made',
+  },
+  ...TEST_OPTIONS,
 ]
 
 export const MERGE_OPTIONS: readonly OptionSpec[] = [

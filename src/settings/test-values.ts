@@ -27,6 +27,7 @@ export interface TestValues {
   readonly isolate: 'case' | undefined
   readonly maxFailures: number | undefined
   readonly recompute: boolean
+  readonly keep: boolean
   readonly strict: boolean
   readonly passWithNoTests: boolean
   readonly list: boolean

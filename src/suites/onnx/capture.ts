@@ -6,7 +6,7 @@ import type { Side } from '../../domain/verdict.ts'
 import { digestOf } from '../../files/digest.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { createTraceWriter, type TraceWriter } from '../../files/trace-writer.ts'
-import type { ContentKey, Lab, Opening } from '../../runs/contract.ts'
+import type { ContentKey, KeyParts, Lab, Opening } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 
@@ -56,8 +56,8 @@ const TRACE_FILE = 'trace.safetensors'
 
 /** Runs a model on a target and keeps its trace, or takes the trace that an equal step left. */
 export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: Pool, lab: Lab): Promise<Captured> {
-  const key = captureKey(request, info)
-  const spec = { title: request.title, stage: 'run', side: request.side, key } as const
+  const { key, from } = captureKey(request, info)
+  const spec = { title: request.title, stage: 'run', side: request.side, key, from } as const
   const opening = ({ durationsMs: { compile } }: CaptureProduct): Opening | undefined => {
     if (compile === null) return undefined
     return { title: `compile on ${request.target.name}`, stage: 'compile', durationMs: compile }
@@ -78,13 +78,22 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
   }
 }
 
-function captureKey(request: CaptureRequest, info: RuntimeInfo): ContentKey | null {
-  if (request.alone) return null
-  if (info.fingerprint === null) return request.lasting ? digestOf({ once: randomUUID() }) : null
+function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentKey | null; from: KeyParts } {
+  if (request.alone) return { key: null, from: {} }
+  if (info.fingerprint === null) return { key: request.lasting ? digestOf({ once: randomUUID() }) : null, from: {} }
   const { runtime, version, device, options } = request.target
   const { model: _another, ...others } = options
   const target = { runtime, version, device, options: others, fingerprint: info.fingerprint }
-  return digestOf({ step: CAPTURE_VERSION, target, model: request.modelDigest, inputs: request.inputsDigest })
+  const key = digestOf({ step: CAPTURE_VERSION, target, model: request.modelDigest, inputs: request.inputsDigest })
+  const from = {
+    model: request.modelDigest,
+    inputs: request.inputsDigest,
+    runtime: `${runtime}${version === null ? '' : `@${version}`}:${device}`,
+    options: JSON.stringify(others),
+    'version and machine': info.fingerprint,
+    'way of capturing': CAPTURE_VERSION,
+  }
+  return { key, from }
 }
 
 async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {

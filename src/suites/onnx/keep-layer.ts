@@ -1,14 +1,19 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TensorSource, Trace } from '../../domain/tensor.ts'
+import type { Side } from '../../domain/verdict.ts'
 import { createTraceWriter, type TraceWriter } from '../../files/trace-writer.ts'
 import { writeModel } from '../../onnx/model.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { CutLayer } from './cut-layer.ts'
 
-/** The one-layer model, its inputs and what both sides made of them stay with the run. */
-export async function keepLayer(lab: Lab, { model, inputs }: CutLayer, reference: Trace, target: Trace): Promise<void> {
-  const traces = Object.entries({ inputs, reference, target })
+/** The one-layer model, its inputs and what sides made of them, as far as they did, stay with the run. */
+export async function keepLayer(
+  lab: Lab,
+  { model, inputs }: CutLayer,
+  sides: Readonly<Partial<Record<Side, Trace>>> = {},
+): Promise<void> {
+  const traces = Object.entries({ inputs, ...sides })
   const { folder } = await lab.step({ title: 'keep the layer', stage: 'extract', key: null }, async (place) => {
     await writeFile(join(place, 'layer.onnx'), writeModel(model.proto))
     for (const [name, trace] of traces) await copyTrace(trace, join(place, `${name}.safetensors`))

@@ -111,10 +111,13 @@ async function lastingInputs(inputs: PreparedInputs, lab: Lab): Promise<Prepared
   const { path, digest } = inputs
   if (path === null) return inputs
   const key = digestOf({ step: 'layer-inputs@1', digest })
-  const { folder } = await lab.step({ title: 'keep the inputs', stage: 'inputs', key }, async (place) => {
-    await copyFile(path, join(place, INPUTS_FILE))
-    return {}
-  })
+  const { folder } = await lab.step(
+    { title: 'keep the inputs', stage: 'inputs', key, from: { inputs: digest } },
+    async (place) => {
+      await copyFile(path, join(place, INPUTS_FILE))
+      return {}
+    },
+  )
   const lasting = join(folder, INPUTS_FILE)
   return { ...inputs, path: lasting, trace: await openTrace(lasting) }
 }

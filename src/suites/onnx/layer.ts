@@ -1,5 +1,5 @@
 import type { Arithmetic, TraceComparison } from '../../compare/contract.ts'
-import { SkipCase } from '../../domain/errors.ts'
+import { SkipCase, StageError } from '../../domain/errors.ts'
 import { NOT_REACHED } from '../../domain/result.ts'
 import type { Trace } from '../../domain/tensor.ts'
 import { formatShape } from '../../domain/tensor.ts'
@@ -57,7 +57,9 @@ async function judgeOnce(work: Work): Promise<Judgement> {
 
 async function judgeWork(work: Work): Promise<Judgement> {
   const { c, lab, options } = work
-  const [given, target] = await bothSides(referenceValues(work), runTarget(work))
+  const [given, target] = await bothSides(referenceValues(work), runTarget(work)).catch((error) =>
+    keepAndThrow(work, error),
+  )
   const { reference, comparison } = await compareLayer(work, given, target)
   const compare = (alone: Given) => compareGiven(work, reference, alone)
   const unstable = comparison.verdict === 'fail' && (await passesAlone(target, () => runTarget(work, true), compare))
@@ -71,8 +73,16 @@ async function judgeWork(work: Work): Promise<Judgement> {
     measurements,
     reproduce: options.reproduce(c.id),
   })
-  if (judgement.verdict !== 'pass') await keepLayer(lab, work.cut, reference.trace, target.trace)
+  if (judgement.verdict !== 'pass' || lab.keepsAll) {
+    await keepLayer(lab, work.cut, { reference: reference.trace, target: target.trace })
+  }
   return judgement
+}
+
+/** A layer that cannot be compiled or run is what a compiler's developers want to have in their hands. */
+async function keepAndThrow({ lab, tested }: Work, error: unknown): Promise<never> {
+  if (error instanceof StageError && !lab.signal.aborted) await keepLayer(lab, tested)
+  throw error
 }
 
 function refuseUnjudged({ site, referenceTarget }: LayerCase): void {
