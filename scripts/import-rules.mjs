@@ -22,7 +22,7 @@ export const allowed = {
   runtimes,
   runs,
   suites,
-  reporters: runs,
+  reporters: suites,
   settings,
   library,
   cli,
