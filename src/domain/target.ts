@@ -110,13 +110,18 @@ export function nearest(word: string, known: readonly string[]): string | null {
   return best && best.distance <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : null
 }
 
+/** Letters added, left out, changed, or two of them swapped. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+      const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, changed, isSwap ? before[j - 2]! + 1 : changed)
     }
+    before = row
     row = next
   }
   return row[b.length]!
