@@ -1,7 +1,7 @@
 import { UsageError } from '../domain/errors.ts'
 import { cleanLog, cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
-import { type Asked, invocationOf } from '../library/invocation.ts'
+import { type Asked, type Invocation, invocationOf } from '../library/invocation.ts'
 import { judgeOnnx } from '../library/judge-onnx.ts'
 import { createReporters } from '../reporters/registry.ts'
 import type { TestValues } from '../settings/test-values.ts'
@@ -26,8 +26,14 @@ export async function run(words: string[], options: Record<string, unknown>): Pr
 }
 
 async function judge(command: Asked['command'], paths: string[], options: Record<string, unknown>): Promise<number> {
-  const invocation = await invocationOf(askedFor(command, paths, options))
+  const asked = askedFor(command, paths, options)
+  const invocation = await invocationOf(asked)
   if (invocation.values.list) return printIds(invocation)
+  if (!invocation.values.watch) return judgeOnce(invocation)
+  return (await import('./watch.ts')).watch(asked, judgeOnce)
+}
+
+async function judgeOnce(invocation: Invocation): Promise<number> {
   const { values } = invocation
   const specs = values.json ? [...values.reporter.filter((spec) => spec !== 'terminal'), 'json'] : values.reporter
   const reporters = await createReporters(specs, reporterContext(values))

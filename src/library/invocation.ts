@@ -32,6 +32,8 @@ export interface Invocation {
   readonly values: TestValues
   readonly loaded: LoadedConfig
   readonly targets: ChosenTargets
+  /** Of the models found only these, by path. */
+  readonly only?: readonly string[]
 }
 
 export async function invocationOf(asked: Asked): Promise<Invocation> {

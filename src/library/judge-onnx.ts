@@ -70,6 +70,7 @@ async function planRequest(invocation: Invocation, pool: Pool, notice: Notice): 
   const suite = onnxSuite({
     cwd,
     paths,
+    only: invocation.only,
     ...targets,
     ...choices,
     pool,

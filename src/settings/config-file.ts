@@ -4,7 +4,9 @@ import { UsageError } from '../domain/errors.ts'
 import { type InputSetting, inputPolicyOf } from '../models/input-policy.ts'
 import type { AssayConfig } from './assay-config.ts'
 
-const NAMES = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((extension) => `assay.config.${extension}`)
+export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map(
+  (extension) => `assay.config.${extension}`,
+)
 
 export interface LoadedConfig {
   readonly path: string | null
@@ -13,7 +15,7 @@ export interface LoadedConfig {
 
 /** Loads the file named, or the first assay.config.* of the folder; no file is an empty configuration. */
 export async function loadConfig(given: string | undefined, cwd: string): Promise<LoadedConfig> {
-  const path = given === undefined ? NAMES.map((name) => join(cwd, name)).find(existsSync) : resolve(cwd, given)
+  const path = given === undefined ? CONFIG_NAMES.map((name) => join(cwd, name)).find(existsSync) : resolve(cwd, given)
   if (path === undefined) return { path: null, config: {} }
   if (!existsSync(path)) throw new UsageError('config', `no configuration file "${given}"`)
   const raw = await readConfig(path)

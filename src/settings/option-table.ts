@@ -127,6 +127,14 @@ const EXECUTION: readonly OptionSpec[] = [
     help: 'make every product anew, once',
   },
   {
+    key: 'watch',
+    flags: '--watch',
+    type: 'boolean',
+    default: false,
+    commandLineOnly: true,
+    help: 'judge again whenever a model or the configuration changes',
+  },
+  {
     key: 'keep',
     flags: '--keep',
     type: 'boolean',

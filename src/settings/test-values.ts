@@ -27,6 +27,7 @@ export interface TestValues {
   readonly isolate: 'case' | undefined
   readonly maxFailures: number | undefined
   readonly recompute: boolean
+  readonly watch: boolean
   readonly keep: boolean
   readonly strict: boolean
   readonly passWithNoTests: boolean
@@ -46,6 +47,7 @@ export function testValues(raw: Readonly<Record<string, OptionValue>>): TestValu
   const { failFast, isolate, jobs, seed, ...values } = raw
   if (isolate !== undefined && isolate !== 'case')
     throw unknown('option', `--isolate "${isolate}"`, String(isolate), ['case'])
+  refuseUnwatchable(raw)
   checkWhole('--jobs', jobs, 1)
   checkWhole('--seed', seed, 0)
   checkWhole('--max-failures', raw.maxFailures, 1)
@@ -53,6 +55,12 @@ export function testValues(raw: Readonly<Record<string, OptionValue>>): TestValu
   const defaults = { layerGroup: [], dim: [], input: [], list: false, json: false, reporter: defaultReporters() }
   const checked: Record<string, unknown> = { ...defaults, ...defined(values), isolate, jobs, seed, maxFailures }
   return checked as { [K in keyof TestValues]: TestValues[K] }
+}
+
+/** They are for one run that somebody else reads. */
+function refuseUnwatchable(raw: Readonly<Record<string, OptionValue>>): void {
+  const other = raw.watch && (['json', 'list', 'shard'] as const).find((key) => raw[key])
+  if (other) throw new UsageError('option', `--watch is for people, --${other} for one run; leave one of them out`)
 }
 
 function defaultReporters(): string[] {

@@ -18,6 +18,8 @@ import { bindShapes, type ShapeChoices, shapeSuffix } from './shapes.ts'
 export interface OnnxSuiteOptions {
   readonly cwd: string
   readonly paths: readonly string[]
+  /** Of the models found only these, by path, such as those that changed. */
+  readonly only?: readonly string[] | undefined
   /** null: recorded outputs where a model has them, `defaultReference` otherwise. */
   readonly reference: Target | null
   readonly defaultReference: Target
@@ -72,7 +74,8 @@ export function onnxSuite(options: OnnxSuiteOptions): Suite {
     name: 'onnx',
     async *collect() {
       const models = discoverModels(options.paths, options.cwd)
-      for (const model of models) {
+      const chosen = models.filter(({ path }) => options.only?.includes(path) ?? true)
+      for (const model of chosen) {
         const content = options.contents ? await sha256File(model.path) : undefined
         for await (const found of allCasesOf(model, options)) {
           cases.set(found.id, { ...found, onlyModel: models.length === 1 })

@@ -1,0 +1,29 @@
+/** What a person may ask for with one key. */
+export type Key = 'all' | 'failed' | 'quit'
+
+const KEYS: Readonly<Record<string, Key>> = {
+  r: 'all',
+  '\r': 'all',
+  f: 'failed',
+  q: 'quit',
+  '\u0003': 'quit',
+  '\u0004': 'quit',
+}
+
+/** The next key that means something; null where nobody sits at a terminal. */
+export function listenForKeys(signal: AbortSignal): Promise<Key> | null {
+  const { stdin } = process
+  if (!stdin.isTTY) return null
+  stdin.setRawMode(true).resume()
+  return new Promise((resolve) => {
+    const take = (bytes: Buffer) => {
+      const key = KEYS[String(bytes)]
+      if (key) resolve(key)
+    }
+    stdin.on('data', take)
+    signal.addEventListener('abort', () => {
+      stdin.off('data', take)
+      stdin.setRawMode(false).pause()
+    })
+  })
+}
