@@ -173,7 +173,9 @@ describe('tables in the documentation say what the code says', () => {
 
 function optionRow(spec: OptionSpec): string {
   const [, help = '', inWords] = /^(.*?)(?: \(default: (.*)\))?$/.exec(spec.help)!
-  const flags = [spec.flags, ...(spec.aliases ?? [])].map((flag) => `\`${flag}\``).join(', ')
+  const flags = [spec.flags, ...(spec.aliases ?? []), ...(spec.documented ?? [])]
+    .map((flag) => `\`${flag}\``)
+    .join(', ')
   return row(flags, spec.commandLineOnly ? '–' : `\`${spec.key}\``, inWords ?? defaultOf(spec), help)
 }
 

@@ -5,7 +5,7 @@ import { cleanProse } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { packageVersion } from '../library/package-version.ts'
 import { CACHE_OPTIONS, LIST_OPTIONS, MERGE_OPTIONS, TEST_OPTIONS } from '../settings/option-table.ts'
-import type { OptionSpec } from '../settings/options.ts'
+import { flagOf, type OptionSpec } from '../settings/options.ts'
 
 type Action = (paths: string[], options: Record<string, unknown>) => Promise<number>
 
@@ -93,19 +93,29 @@ function addCommand(
 }
 
 function addOption(command: Command, spec: OptionSpec): void {
-  const collect = (value: string, previous: string[] | undefined) => [...(previous ?? []), value]
-  for (const flags of [spec.flags, ...(spec.aliases ?? [])]) {
-    const isAlias = flags !== spec.flags
-    const help =
-      isAlias || spec.default === undefined || spec.default === false
-        ? spec.help
-        : `${spec.help} (default: ${shown(spec)})`
-    const option = new Option(flags, help).hideHelp(isAlias)
-    option.attributeName = () => spec.key
-    if (spec.type === 'list') option.argParser(collect)
-    command.addOption(option)
+  const { aliases = [], documented = [] } = spec
+  const hasDefault = spec.default !== undefined && spec.default !== false
+  command.addOption(optionOf(spec, spec.flags, hasDefault ? `${spec.help} (default: ${shown(spec)})` : spec.help))
+  for (const flags of [...aliases, ...documented]) command.addOption(optionOf(spec, flags, spec.help).hideHelp())
+  for (const flags of documented) {
+    const name = new Option(flags).name()
+    command.on(`option:${name}`, () => sayOnce(`--${name} is written ${flagOf(spec)} here`))
   }
   if (spec.negatable) command.addOption(negation(spec))
+}
+
+function optionOf(spec: OptionSpec, flags: string, help: string): Option {
+  const option = new Option(flags, help)
+  option.attributeName = () => spec.key
+  if (spec.type === 'list') option.argParser((value: string, previous: string[] = []) => [...previous, value])
+  return option
+}
+
+const said = new Set<string>()
+
+function sayOnce(text: string): void {
+  if (!said.has(text)) process.stderr.write(oneLine(text))
+  said.add(text)
 }
 
 function negation(spec: OptionSpec): Option {

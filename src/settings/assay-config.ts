@@ -38,6 +38,9 @@ export interface AssayConfig {
   readonly tolerances?: readonly ConfigTolerance[]
   readonly reference?: string
   readonly target?: string | readonly string[]
+  /** `hw=` and `chip=` of every target that names none; several with commas. */
+  readonly hw?: string
+  readonly chip?: string
   /** `full`, `layers` or `full,layers`. */
   readonly scope?: string
   /** Ops judged as one layer, such as `Conv+Clip`. */

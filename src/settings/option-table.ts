@@ -14,6 +14,20 @@ const SELECTION: readonly OptionSpec[] = [
     help: 'what is under test; repeatable (default: ort-web:wasm)',
   },
   {
+    key: 'hw',
+    flags: '--hw <types>',
+    type: 'string',
+    documented: ['--torq-runtime-hw-type <types>'],
+    help: 'hw= of every target that names none; a,b makes a target for each',
+  },
+  {
+    key: 'chip',
+    flags: '--chip <names>',
+    type: 'string',
+    documented: ['--torq-chips <names>'],
+    help: 'chip= of every target that names none; a,b makes a target for each',
+  },
+  {
     key: 'scope',
     flags: '--scope <scopes>',
     type: 'string',
@@ -123,7 +137,7 @@ const EXECUTION: readonly OptionSpec[] = [
     flags: '--recompute',
     type: 'boolean',
     default: false,
-    aliases: ['--recompute-cache'],
+    documented: ['--recompute-cache'],
     help: 'make every product anew, once',
   },
   {
@@ -157,7 +171,7 @@ const OUTPUT: readonly OptionSpec[] = [
     flags: '--list',
     type: 'boolean',
     commandLineOnly: true,
-    aliases: ['--collect-only'],
+    documented: ['--collect-only'],
     help: 'print the ids of the cases and judge nothing',
   },
   {

@@ -10,8 +10,9 @@ export interface OptionSpec {
   readonly type: OptionType
   readonly default?: string | number | boolean | readonly string[]
   readonly help: string
-  /** Further spellings, kept for people who come from other tools. */
   readonly aliases?: readonly string[]
+  /** As the documents of other tools write it; works, and says once how it is written here. */
+  readonly documented?: readonly string[]
   /** Has a --no- form. */
   readonly negatable?: boolean
   /** Makes no sense in a config file or in the environment. */

@@ -22,6 +22,8 @@ export function reproduceCommand(id: string, { command, paths, values, config }:
     ...single('--config', config ?? undefined),
     ...single('--reference', values.reference),
     ...repeated('--target', values.target),
+    ...single('--hw', values.hw),
+    ...single('--chip', values.chip),
     ...unlessDefault(values, ['scope', 'layerInputs', 'seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate']),
     ...repeated('--layer-group', values.layerGroup),
     ...repeated('--dim', values.dim),

@@ -38,6 +38,20 @@ describe('chosen targets', () => {
     expect(names(['mine=command:./run,chip=a,chip=b'])).toEqual(['mine[a]', 'mine[b]'])
   })
 
+  test('hardware types and chips for all go to targets that name none', () => {
+    const all = (commandLine: Record<string, unknown>) => {
+      const { values } = resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: {} })
+      return chosenTargets(testValues(values), {}).targets.map(({ name }) => name)
+    }
+    const target = ['command:./run', 'mine=command:./run,chip=z']
+    expect(all({ target, hw: 'sim', chip: 'a,b' })).toEqual([
+      'command:./run,chip=a,hw=sim',
+      'command:./run,chip=b,hw=sim',
+      'mine',
+    ])
+    expect(() => all({ target, chip: 'default.group' })).toThrow('chips are given one by one, as in --chip a,b')
+  })
+
   test('the same target twice is refused', () => {
     expect(() => names(['ort-web', 'ort-web:wasm'])).toThrow('target "ort-web:wasm" is given twice')
   })

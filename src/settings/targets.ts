@@ -21,7 +21,7 @@ export interface ChosenTargets {
 export function chosenTargets(values: TestValues, config: AssayConfig): ChosenTargets {
   const named = config.targets ?? {}
   const read = (spec: string) => (Object.hasOwn(named, spec) ? configTarget(spec, named[spec]!) : readTarget(spec))
-  const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) => matrixOf(read(spec)))
+  const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) => matrixOf(onHardware(read(spec), values)))
   const twice = targets.find((target, i) => targets.findIndex((other) => other.name === target.name) !== i)
   if (twice)
     throw new UsageError(
@@ -43,6 +43,20 @@ function configTarget(name: string, given: string | ConfigTarget): Target {
   const bare = { runtime: given.runtime, version: given.version ?? null, device: given.device ?? '', options }
   const schema = TARGET_SCHEMAS[given.runtime] ?? { defaultDevice: '', options: {} }
   return { ...readTarget(formatTarget({ ...bare, device: bare.device || schema.defaultDevice }, schema)), name }
+}
+
+/** What the target says itself goes before what is said for all. */
+function onHardware(target: Target, { hw, chip }: TestValues): Target {
+  refuseGroups(chip)
+  const options = { ...(hw && { hw }), ...(chip && { chip }), ...target.options }
+  const schema = TARGET_SCHEMAS[target.runtime]!
+  const isNamed = target.name !== formatTarget(target, schema)
+  return { ...target, options, name: isNamed ? target.name : formatTarget({ ...target, options }, schema) }
+}
+
+function refuseGroups(chip: string | undefined): void {
+  const group = chip?.split(',').find((name) => name === 'all' || name.endsWith('.group'))
+  if (group) throw new UsageError('chip', `--chip "${group}": chips are given one by one, as in --chip a,b`)
 }
 
 /** Lists of hardware types and chips make a target for each combination. */

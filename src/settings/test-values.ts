@@ -6,6 +6,8 @@ import type { OptionValue } from './options.ts'
 export interface TestValues {
   readonly reference: string | undefined
   readonly target: readonly string[] | undefined
+  readonly hw: string | undefined
+  readonly chip: string | undefined
   readonly scope: string
   readonly layerGroup: readonly string[]
   readonly layerInputs: string

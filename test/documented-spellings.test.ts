@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { assay, assayJson, project, root } from './assay.ts'
+
+const model = readFileSync(join(root, 'examples/models/example-matmul.onnx'))
+const LAYERS = { ASSAY_SCOPE: undefined }
+
+test('documented spellings work, and say once how they are written here', async () => {
+  const folder = project({ 'models/example-matmul.onnx': model })
+  const listed = await assay(['test', '-k', 'example-matmul', '--collect-only', '--collect-only'], folder, LAYERS)
+  expect(listed.stdout).toBe(
+    'example-matmul/full_model@ort-web:wasm\nexample-matmul/layer_MatMul_product@ort-web:wasm\n',
+  )
+  expect(listed.stderr).toBe('assay: --collect-only is written --list here\n')
+  const one = ['test', '-s', '-k', 'example-matmul_layer_MatMul_0-sim-default']
+  const judged = await assayJson([...one, '--recompute-cache'], folder, LAYERS)
+  expect(judged.stderr).toBe('assay: --recompute-cache is written --recompute here\n')
+  expect(judged.run.options.recompute).toBe(true)
+  expect(judged.results.map(({ id, verdict }) => [id, verdict])).toEqual([
+    ['example-matmul/layer_MatMul_product@ort-web:wasm', 'pass'],
+  ])
+})
+
+test('hardware types and chips are in the id and make a matrix', async () => {
+  const folder = project({ 'models/example-matmul.onnx': model })
+  const { stdout, stderr } = await assay(
+    ['list', '--torq-runtime-hw-type=sim,board', '--torq-chips', 'a,b', '-k', 'full and a'],
+    folder,
+  )
+  expect(stdout.trim().split('\n')).toEqual(
+    ['chip=a,hw=board', 'chip=a,hw=sim', 'chip=b,hw=board', 'chip=b,hw=sim'].map(
+      (options) => `example-matmul/full_model@ort-web:wasm,${options}`,
+    ),
+  )
+  expect(stderr).toBe(
+    'assay: --torq-runtime-hw-type is written --hw here\nassay: --torq-chips is written --chip here\n',
+  )
+  const alias = await assay(['list', '--hw=board', '--chip', 'a,b', '-k', 'full_model-board-b'], folder)
+  expect(alias.stdout).toBe('example-matmul/full_model@ort-web:wasm,chip=b,hw=board\n')
+})
