@@ -1,5 +1,6 @@
 import type { DType } from './dtype.ts'
 import type { FailureDetail } from './errors.ts'
+import type { Expectation } from './expected-failure.ts'
 import type { Side, Stage, Verdict } from './verdict.ts'
 
 export type Direction = 'lower' | 'higher'
@@ -105,6 +106,8 @@ export interface Result {
   readonly sameAs?: string
   readonly coverage: { readonly compared: number; readonly expected: number }
   readonly error?: CaseError
+  /** What the file of expected failures says about it, and what it was without. */
+  readonly expected?: Expectation
   /** The worst over all outputs. */
   readonly metrics: readonly Metric[]
   readonly outputs: readonly OutputResult[]

@@ -1,3 +1,4 @@
+import type { StaleEntry } from './expected-failure.ts'
 import type { Result } from './result.ts'
 import type { Counts, Stage } from './verdict.ts'
 
@@ -36,6 +37,8 @@ export interface Summary {
   readonly durationMs: number
   readonly stages: Readonly<Partial<Record<Stage, StageDurations>>>
   readonly exitCode: number
+  /** Expected failures that match no case of the whole plan, before any selection. */
+  readonly stale?: readonly StaleEntry[]
 }
 
 /** `run.json` */

@@ -21,6 +21,8 @@ describe('exit codes', () => {
     expect(code(['pass', 'inconclusive'], { strict: true })).toBe(1)
     expect(code(['fail'], { interrupted: true })).toBe(2)
     expect(code([], { passWithNoTests: true })).toBe(0)
+    expect(code(['pass'], { stale: 1 })).toBe(0)
+    expect(code(['pass'], { stale: 1, strict: true })).toBe(1)
   })
 
   test('the worst part decides', () => {

@@ -27,12 +27,14 @@ export interface ExitOptions {
   readonly interrupted?: boolean
   readonly strict?: boolean
   readonly passWithNoTests?: boolean
+  /** How many expected failures match no case. */
+  readonly stale?: number
 }
 
 export function exitCodeOf(counts: Counts, options: ExitOptions = {}): number {
   if (options.interrupted) return EXIT.interrupted
   if (counts.fail + counts.error + counts.xpass > 0) return EXIT.failed
-  if (options.strict && counts.inconclusive > 0) return EXIT.failed
+  if (options.strict && counts.inconclusive + (options.stale ?? 0) > 0) return EXIT.failed
   const judged = counts.pass + counts.captured + counts.xfail
   if (judged === 0 && !options.passWithNoTests) return EXIT.nothing
   return EXIT.ok

@@ -10,7 +10,7 @@ export function globToRegExp(glob: string): RegExp {
     source += token ? translate(token) : escaped(glob[i]!)
     i += (token?.length ?? 1) - 1
   }
-  return new RegExp(`^${source}$`)
+  return new RegExp(`^${source}$`, 's')
 }
 
 function translate(token: string): string {

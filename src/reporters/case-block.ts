@@ -13,7 +13,8 @@ import {
   shortenMiddle,
   wrapText,
 } from '../domain/text.ts'
-import { brokenMetrics, errorText, metricText, metricWithProvenance, withinLimit } from './explain.ts'
+import { entryText } from './expected-lines.ts'
+import { brokenMetrics, errorText, judgedVerdict, metricText, metricWithProvenance, withinLimit } from './explain.ts'
 import { paintVerdict, type Style } from './style.ts'
 
 export interface BlockOptions {
@@ -38,6 +39,7 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
   return [
     title(result, options),
     ...whyLines(result).flatMap((line, i) => write(i === 0 ? 'why' : '', line)),
+    ...write('expected', result.expected && entryText(result.expected)),
     ...write('same as', result.sameAs && cleanText(result.sameAs)),
     ...write('flags', result.flags.map((flag) => cleanText(flag, 80)).join(', ')),
     ...write('compared', coverageText(result)),
@@ -79,7 +81,8 @@ function title(result: Result, { style, durationMs }: BlockOptions): string {
 
 function whyLines(result: Result): string[] {
   const reason = result.reason ? [cleanProse(result.reason)] : []
-  const broken = result.verdict === 'fail' && !result.reason ? brokenMetrics(result).map(metricWithProvenance) : []
+  const broken =
+    judgedVerdict(result) === 'fail' && !result.reason ? brokenMetrics(result).map(metricWithProvenance) : []
   const lines = [...(result.error ? [errorText(result.error)] : []), ...reason, ...broken]
   return lines.length > 0 || result.verdict === 'pass' ? lines : ['no reason recorded']
 }

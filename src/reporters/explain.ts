@@ -51,15 +51,18 @@ function ending(error: CaseError): string {
   return missing.length > 0 ? ` (${cleanText(missing.join(', '), 80)})` : ''
 }
 
+/** The verdict that a case would have if nothing were expected of it. */
+export function judgedVerdict({ verdict, expected }: Result): Verdict {
+  return expected?.found.verdict ?? verdict
+}
+
 /** Why a case has its verdict, in one line; empty where there is nothing to say. */
 export function whyText(result: Result): string {
-  if (result.error) return errorText(result.error)
-  const metric = result.verdict === 'fail' ? brokenMetrics(result)[0] : undefined
-  return (
-    (result.reason && cleanProse(result.reason)) ||
-    (metric && metricText(metric)) ||
-    (result.verdict === 'fail' ? differingOutputs(result) : '')
-  )
+  const reason = result.reason && cleanProse(result.reason)
+  if (result.error) return [reason, errorText(result.error)].filter(Boolean).join('; ')
+  const failed = judgedVerdict(result) === 'fail'
+  const metric = failed ? brokenMetrics(result)[0] : undefined
+  return reason || (metric && metricText(metric)) || (failed ? differingOutputs(result) : '')
 }
 
 function differingOutputs(result: Result): string {

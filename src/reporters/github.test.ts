@@ -145,3 +145,21 @@ describe('hostile names', () => {
     for (const row of rows) expect(row.split('|')).toHaveLength(6)
   })
 })
+
+describe('stale expected failures on GitHub', () => {
+  test.each([
+    [false, 'warning'],
+    [true, 'error'],
+  ])('strict: %s makes them one %s', async (strict, level) => {
+    const results = [sampleResult()]
+    const stale = [
+      { id: 'gone/*', place: 'f.yaml:9' },
+      { id: 'x\n::error::y', place: 'f.yaml:12' },
+    ]
+    const summary = { ...sampleHeader(results).summary!, stale }
+    const { log, summary: page } = await report(replayEvents(results, { summary, options: { strict } }))
+    const text = '2 match no case of the whole plan; mend or remove them'
+    expect(log).toBe(`::${level} title=assay stale expected failures::${text}; the first: f.yaml:9 gone/*\n`)
+    expect(page).toContain('> ⚠️ stale expected failures: 2 match no case of the whole plan')
+  })
+})

@@ -1,9 +1,10 @@
 import { appendFile } from 'node:fs/promises'
 import type { Result } from '../domain/result.ts'
-import type { Reporter, RunEvent } from '../domain/run.ts'
+import type { Reporter, RunEvent, RunHeader } from '../domain/run.ts'
 import { cleanProse, cleanText } from '../domain/text.ts'
 import { countVerdicts, VERDICTS, type Verdict } from '../domain/verdict.ts'
 import { type TextStream, writeAll } from './context.ts'
+import { staleText } from './expected-lines.ts'
 import { brokenMetrics, countsText, metricWithProvenance, whyText } from './explain.ts'
 import { incompleteText, lastLine, overallVerdict } from './run-summary.ts'
 
@@ -52,9 +53,19 @@ function annotations({ run, results }: RunEnd): string[] {
   const incomplete = incompleteText(run, results.length)
   return [
     ...(incomplete ? [command('warning', 'run', incomplete)] : []),
+    ...staleAnnotation(run),
     ...annotate('error', errors),
     ...annotate('warning', warnings),
   ]
+}
+
+/** An error where it fails the run. */
+function staleAnnotation({ summary, options }: RunHeader): string[] {
+  const stale = summary?.stale ?? []
+  if (stale.length === 0) return []
+  const first = `${cleanText(stale[0]!.place, 200)} ${cleanText(stale[0]!.id, 200)}`
+  const level = options.strict === true ? 'error' : 'warning'
+  return [command(level, 'stale expected failures', `${staleText(stale.length)}; the first: ${first}`)]
 }
 
 function annotate(level: 'error' | 'warning', results: readonly Result[]): string[] {
@@ -83,10 +94,12 @@ function stepSummary({ run, results, folder }: RunEnd): string {
     return results.filter((result) => result.verdict === verdict)
   })
   const incomplete = incompleteText(run, results.length)
+  const stale = run.summary?.stale ?? []
   const sections = [
     `## ${verdictLine({ run, results })}`,
     countsLine(results),
     ...(incomplete ? [`> ⚠️ ${markdownText(incomplete)}`] : []),
+    ...(stale.length > 0 ? [`> ⚠️ stale expected failures: ${markdownText(staleText(stale.length))}`] : []),
     ...(notable.length > 0 ? [notableTable(notable)] : []),
     `${markdownText(lastLine(run, results))} · run ${markdownCode(run.id)} · record ${markdownCode(folder)}`,
   ]

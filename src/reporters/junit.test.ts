@@ -3,10 +3,12 @@ import type { RunEvent } from '../domain/run.ts'
 import { JunitReporter } from './junit.ts'
 import {
   allVerdicts,
+  expectedResult,
   HOSTILE,
   hostileResults,
   inconclusiveResult,
   replayEvents,
+  sampleHeader,
   sampleResult,
 } from './testing/sample-run.ts'
 
@@ -239,10 +241,44 @@ describe('junit', () => {
   test.each(HOSTILE.map((text) => [text.slice(0, 60), text]))('%j stays inert', async (_shown, hostile) => {
     const xml = await document(replayEvents(hostileResults(hostile)))
     const elements = elementsOf(xml)
-    expect(elements.filter((name) => name === 'testcase')).toHaveLength(4)
+    expect(elements.filter((name) => name === 'testcase')).toHaveLength(5)
     expect(elements.filter((name) => name === 'failure')).toHaveLength(1)
     expect(elements.filter((name) => name === 'script' || name === 'img' || name === 'b')).toEqual([])
     expect(xml).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
     expect(xml.length).toBeLessThan(100_000)
+  })
+})
+
+describe('expected failures in junit', () => {
+  test('are skipped, with what was expected and found as properties', async () => {
+    const issue = 'https://example.com/7'
+    const xml = await document(replayEvents([expectedResult('vad', { issue, expires: '2027-03-01' })]))
+    expect(xml).toMatch(/<testsuites[^>]* tests="1" failures="0" errors="0" skipped="1"/)
+    expect(xml).toContain('<skipped type="ExpectedFailure" message="prob: 1 of 1 values are over the limit"/>')
+    const properties = [...xml.matchAll(/name="(expected[^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [
+      name,
+      value,
+    ])
+    expect(Object.fromEntries(properties)).toEqual({
+      expected: 'fail',
+      'expected.outcome': 'met',
+      'expected.found': 'fail',
+      'expected.place': 'assay.expected.yaml:3',
+      'expected.issue': issue,
+      'expected.expires': '2027-03-01',
+    })
+  })
+
+  test.each([
+    [false, 'skipped', 'failures="0" errors="0" skipped="1"'],
+    [true, 'failure', 'failures="1" errors="0" skipped="0"'],
+  ])('that are stale have a test case each; strict: %s makes it a %s', async (strict, element, tally) => {
+    const results = [sampleResult()]
+    const summary = { ...sampleHeader(results).summary!, stale: [{ id: 'gone/*', place: 'f.yaml:9' }] }
+    const xml = await document(replayEvents(results, { summary, options: { strict } }))
+    expect(elementsOf(xml).filter((name) => name === 'testcase')).toHaveLength(2)
+    expect(xml).toContain(`<testsuite name="expected failures" tests="1" ${tally}>`)
+    expect(xml).toContain(`<testsuites name="assay" tests="2" ${tally}`)
+    expect(xml).toContain(`<${element} type="StaleEntry" message="f.yaml:9: gone/* matches no case`)
   })
 })

@@ -1,3 +1,4 @@
+import { describeExpected, type StaleEntry } from '../domain/expected-failure.ts'
 import type { Metric, Result } from '../domain/result.ts'
 import type { Reporter, RunEvent, RunHeader } from '../domain/run.ts'
 import { cleanText } from '../domain/text.ts'
@@ -35,7 +36,7 @@ type Durations = ReadonlyMap<string, number>
 function* documentChunks(event: RunEnd, durationsMs: Durations): Generator<string> {
   const { run, results } = event
   const time = run.summary ? { time: seconds(run.summary.durationMs) } : {}
-  yield `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes({ name: 'assay', ...tally(run, results), ...time })}>\n`
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes({ name: 'assay', ...totals(run, results), ...time })}>\n`
   for (const suite of new Set(results.map((result) => result.suite))) {
     const own = results.filter((result) => result.suite === suite)
     yield `  <testsuite${attributes({ name: suite, ...tally(run, own), timestamp: run.startedAt, ...totalTime(own, durationsMs) })}>\n`
@@ -43,7 +44,36 @@ function* documentChunks(event: RunEnd, durationsMs: Durations): Generator<strin
     for (const result of own) yield caseElement(result, event, durationsMs.get(result.id))
     yield '  </testsuite>\n'
   }
+  yield* staleSuite(run)
   yield '</testsuites>\n'
+}
+
+/** Entries that match no case; with --strict they fail the run, so they have to fail here too. */
+function* staleSuite(run: RunHeader): Generator<string> {
+  const stale = run.summary?.stale ?? []
+  if (stale.length === 0) return
+  yield `  <testsuite${attributes({ name: 'expected failures', ...staleTally(run, stale) })}>\n`
+  for (const { id, place } of stale) {
+    const message = `${place}: ${id} matches no case of the whole plan; mend or remove the entry`
+    const outcome = `<${isStrict(run) ? 'failure' : 'skipped'}${attributes({ type: 'StaleEntry', message })}/>`
+    yield `    <testcase${attributes({ classname: 'stale entries', name: id })}>${outcome}</testcase>\n`
+  }
+  yield '  </testsuite>\n'
+}
+
+function totals(run: RunHeader, results: readonly Result[]): Record<string, string> {
+  const stale = staleTally(run, run.summary?.stale ?? [])
+  const sums = Object.entries(tally(run, results)).map(([name, own]) => [
+    name,
+    String(Number(own) + Number(stale[name])),
+  ])
+  return Object.fromEntries(sums)
+}
+
+function staleTally(run: RunHeader, stale: readonly StaleEntry[]): Record<string, string> {
+  const [count, none] = [String(stale.length), '0']
+  const [failures, skipped] = isStrict(run) ? [count, none] : [none, count]
+  return { tests: count, failures, errors: none, skipped }
 }
 
 function tally(run: RunHeader, results: readonly Result[]): Record<string, string> {
@@ -140,8 +170,22 @@ function caseProperties(result: Result): [string, string][] {
     ['verdict', result.verdict],
     ['reference', result.reference],
     ['compared', `${compared} of ${expected}`],
+    ...expectedProperties(result),
     ...result.flags.map((flag): [string, string] => ['flag', flag]),
     ...result.metrics.flatMap(metricProperties),
+  ]
+}
+
+function expectedProperties({ expected }: Result): [string, string][] {
+  if (!expected) return []
+  const { entry, outcome, found } = expected
+  return [
+    ['expected', describeExpected(entry)],
+    ['expected.outcome', outcome],
+    ['expected.found', found.verdict],
+    ['expected.place', entry.place],
+    ...(entry.issue === undefined ? [] : [['expected.issue', entry.issue] as [string, string]]),
+    ...(entry.expires === undefined ? [] : [['expected.expires', entry.expires] as [string, string]]),
   ]
 }
 

@@ -50,3 +50,13 @@ test('nothing is wider than the terminal', () => {
   const widths = partLines(results, styleOf(60)).map(displayWidth)
   expect(Math.max(...widths)).toBeLessThanOrEqual(60)
 })
+
+test('layers that fail as expected are counted and not looked at first', () => {
+  const expected = { entry: { id: '*', verdict: 'error' as const, place: 'f.yaml:1' }, outcome: 'met' as const }
+  const found = { verdict: 'error' as const }
+  const parts = [
+    layer(0, 'Conv'),
+    layer(1, 'Resize', { verdict: 'xfail', error: refused, expected: { ...expected, found } }),
+  ]
+  expect(partLines(parts, styleOf(90))).toEqual(['layers', `  x ${whole.id}: 1 of 2 layers pass, 1 fail as expected`])
+})

@@ -37,9 +37,11 @@ function headLine(id: string, whole: Result | undefined, parts: readonly PartRes
   const unreached = skipped.filter(({ flags }) => flags.includes(NOT_REACHED)).length
   const others = skipped.length - unreached
   const judged = parts.filter(({ verdict }) => verdict !== 'skip').map(({ verdict }) => verdict)
+  const expected = countVerdicts(judged).xfail
   const facts = [
     ...(whole ? [whole.verdict] : []),
     `${countVerdicts(judged).pass} of ${judged.length} layers pass`,
+    ...(expected > 0 ? [`${expected} fail as expected`] : []),
     ...(unreached > 0 ? [`${unreached} not reached`] : []),
     ...(others > 0 ? [`${others} skipped`] : []),
   ].join(', ')
@@ -76,7 +78,7 @@ const CANNOT: Readonly<Record<Stage, string>> = {
 function errorLines(parts: readonly PartResult[], style: Style): string[] {
   const groups = new Map<string, PartResult[]>()
   for (const result of parts) {
-    if (!result.error) continue
+    if (!result.error || result.verdict !== 'error') continue
     const key = JSON.stringify([result.part.op, result.error.stage, result.error.side])
     groups.set(key, [...(groups.get(key) ?? []), result])
   }

@@ -6,6 +6,7 @@ import { TerminalReporter } from './terminal.ts'
 import {
   allVerdicts,
   erredResult,
+  expectedResult,
   FOLDER,
   failedResult,
   HOSTILE,
@@ -509,5 +510,38 @@ describe('hostile names', () => {
       expect(stream.text).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/u)
     }
     vi.useRealTimers()
+  })
+})
+
+describe('expected failures on a terminal', () => {
+  const xfail = expectedResult('vad', { issue: 'https://example.com/7' })
+  const different = sampleResult({
+    ...erredResult,
+    reason: 'expected: fail; found: error at run on the target (f.yaml:3)',
+  })
+
+  test('have no block unless all is shown, then with their entry', () => {
+    const text = report(replayEvents([xfail]))
+    expect(text).not.toContain('XFAIL')
+    expect(text).toContain('\nexpected failures: 1\n')
+    expect(text).toMatch(/1 xfailed in /)
+    const verbose = report(replayEvents([xfail]), new KeptStream(), { verbose: true })
+    expect(verbose).toContain('x XFAIL  vad/full_model@chromium:webgpu')
+    expect(verbose).toContain('  expected   fail (assay.expected.yaml:3, https://example.com/7)')
+    expect(verbose).toContain('  why        prob: 1 of 1 values are over the limit')
+  })
+
+  test('an error that was expected to be something else says so first', () => {
+    expect(report(replayEvents([different]))).toContain(
+      'expected: fail; found: error at run on the target (f.yaml:3); run on the target: the worker died',
+    )
+  })
+
+  test('stale ones are listed', () => {
+    const results = [sampleResult()]
+    const summary = { ...sampleHeader(results).summary!, stale: [{ id: 'gone/*', place: 'f.yaml:9' }] }
+    expect(report(replayEvents(results, { summary }))).toContain(
+      'stale entries: 1 matches no case of the whole plan; mend or remove it\n  f.yaml:9  gone/*\n',
+    )
   })
 })

@@ -4,6 +4,7 @@ import { cleanProse, cleanText, displayWidth, formatDuration, shortenEnd, shorte
 import type { Verdict } from '../domain/verdict.ts'
 import { caseBlock } from './case-block.ts'
 import { type ReporterContext, type TextStream, writeAll } from './context.ts'
+import { expectedLines, staleLines } from './expected-lines.ts'
 import { whyText } from './explain.ts'
 import { matrixLines } from './matrix.ts'
 import { partLines } from './parts.ts'
@@ -130,6 +131,8 @@ export class TerminalReporter implements Reporter {
       partLines(results, style),
       stageLines(run, style),
       slowestLines(this.#durationsMs, style, this.#verbose),
+      expectedLines(run, results, style),
+      staleLines(run, style),
       [...skipLines(results, style), ...flagLines(results, style), ...cacheLines(results, style)],
       [...(incomplete ? [style.paint('yellow', incomplete)] : []), `record: ${cleanText(folder)}`],
     ]

@@ -219,6 +219,79 @@ describe('scheduling', () => {
   })
 })
 
+describe('expected failures', () => {
+  const entry = (id: string) => ({ id, verdict: 'fail' as const, place: 'f.yaml:1' })
+  const expecting = (...ids: string[]) => ({ expected: { entries: ids.map(entry), today: '2027-03-01' } })
+  const failing = async (c: Case) => (c.id === 'c' ? PASS : FAIL)
+  const run = (more: object, judge: (c: Case) => Promise<Judgement> = failing, cases = ['a', 'b', 'c']) =>
+    executeRun(runRequest(freshFolder(), tinySuite(cases, judge), more))
+
+  test('are recorded, announced, counted and summarised alike', async () => {
+    const log = new EventLog()
+    const outcome = await run({ ...expecting('a', 'b', 'gone'), reporters: [log] })
+    expect(outcome.results.map(({ verdict }) => verdict)).toEqual(['xfail', 'xfail', 'pass'])
+    const announced = log.events.flatMap((event) => (event.type === 'case-end' ? [event.result] : []))
+    expect(announced).toEqual(outcome.results)
+    expect((await readRun(outcome.folder)).results).toStrictEqual(outcome.results)
+    expect(outcome.header.summary).toMatchObject({
+      counts: { xfail: 2, pass: 1, fail: 0 },
+      stale: [{ id: 'gone', place: 'f.yaml:1' }],
+      exitCode: 0,
+    })
+  })
+
+  test('that pass fail the run, and so do stale ones with --strict', async () => {
+    expect((await run(expecting('a', 'b', 'c'))).exitCode).toBe(1)
+    expect((await run({ ...expecting('a', 'b', 'gone'), strict: true })).exitCode).toBe(1)
+    expect((await run({ ...expecting('a', 'b'), strict: true })).exitCode).toBe(0)
+  })
+
+  test('that were not selected, or are in another shard, are not stale', async () => {
+    const some = await run({ ...expecting('a', 'b', 'gone'), select: { keyword: 'a' } })
+    expect(some.header.summary).toMatchObject({ stale: [{ id: 'gone' }], exitCode: 0 })
+    const shard = await run({ ...expecting('a', 'b'), shard: { index: 3, count: 3 } })
+    expect(shard.header.summary?.stale).toBeUndefined()
+  })
+
+  test('do not stop a run at its first failure, others do', async () => {
+    expect((await run({ ...expecting('a'), maxFailures: 1 })).results.map(({ id }) => id)).toEqual(['a', 'b'])
+    expect((await run({ ...expecting('a', 'b'), maxFailures: 1 })).results).toHaveLength(3)
+    const passing = await run({ ...expecting('a', 'b'), maxFailures: 1 }, async () => PASS)
+    expect(passing.results.map(({ verdict }) => verdict)).toEqual(['xpass'])
+  })
+
+  test('of parts never excuse their whole, and a whole is matched when it is settled', async () => {
+    const seen: string[] = []
+    const judge = async (c: Case): Promise<Judgement> => {
+      if (c.id !== 'a') return FAIL
+      const settle = (results: ReadonlyMap<string, { verdict: string }>) => {
+        seen.push(...[...results.values()].map(({ verdict }) => verdict))
+        return { reason: 'differs; look at b' }
+      }
+      return { ...FAIL, settle }
+    }
+    const look = { ...entry('a'), error: 'look at b' }
+    const entries = [look, entry('b'), entry('c')]
+    const outcome = await run({ expected: { entries, today: '2027-03-01' }, maxFailures: 1 }, judge)
+    expect(seen).toEqual(['fail', 'fail'])
+    expect(outcome.results.map(({ verdict }) => verdict)).toEqual(['xfail', 'xfail', 'xfail'])
+    expect((await run(expecting('b', 'c'), judge)).results[0]!.verdict).toBe('fail')
+  })
+
+  test('a whole that passes in the end was not expected to', async () => {
+    const judge = async (): Promise<Judgement> => {
+      return { ...PASS, verdict: 'inconclusive', settle: () => ({ verdict: 'pass', reason: 'its parts pass' }) }
+    }
+    const entries = [{ ...entry('a'), verdict: 'inconclusive' as const }]
+    const outcome = await run({ expected: { entries, today: '2027-03-01' } }, judge, ['a'])
+    expect(outcome.results[0]).toMatchObject({
+      verdict: 'xpass',
+      reason: 'expected inconclusive, but it passes: remove the entry f.yaml:1; its parts pass',
+    })
+    expect(outcome.exitCode).toBe(1)
+  })
+})
+
 describe('interrupting', () => {
   async function interrupted(kind: 'stop' | 'abort') {
     const [stop, abort] = [new AbortController(), new AbortController()]

@@ -7,6 +7,7 @@ import { describeError } from './blame.ts'
 import { ProductCache } from './cache.ts'
 import { CaseClock } from './case-clock.ts'
 import type { Case } from './contract.ts'
+import { type Expectations, type ExpectedOutcomes, expectationsFor } from './expected-failures.ts'
 import { type Judged, judgeCase } from './judge-case.ts'
 import { CaseLab, RunLab } from './lab.ts'
 import { type Plan, type PlannedWork, type PlanRequest, planRun } from './plan.ts'
@@ -32,6 +33,7 @@ export interface RunRequest extends PlanRequest {
   readonly keep?: boolean
   readonly strict?: boolean
   readonly passWithNoTests?: boolean
+  readonly expected?: ExpectedOutcomes
   /** The command line that judges one case again. */
   readonly reproduce: (id: string) => string
   readonly signals?: RunSignals
@@ -90,6 +92,9 @@ class Execution {
   readonly #record: RunRecord
   readonly #lab: RunLab
   readonly #signals: RunSignals
+  readonly #expectations: Expectations
+  /** As the suites judged them; nobody's say in another verdict depends on what is expected. */
+  readonly #judged = new Map<string, Result>()
   readonly #results: Result[] = []
   readonly #startedMs = performance.now()
   readonly #unsettled: { readonly settle: NonNullable<Judged['settle']>; readonly durationMs: number }[] = []
@@ -105,6 +110,7 @@ class Execution {
     const { recompute = false, keep = false } = request
     this.#lab = new RunLab({ cache, runFolder: record.folder, recompute, keepsAll: keep })
     this.#signals = request.signals ?? { stop: never, abort: never }
+    this.#expectations = expectationsFor(request.expected ?? { entries: [], today: '' }, plan.collected)
   }
 
   async run(): Promise<RunOutcome> {
@@ -158,16 +164,24 @@ class Execution {
     const durationMs = performance.now() - startedMs
     if (settle) this.#unsettled.push({ settle, durationMs })
     else await this.#take(result, durationMs)
-    if (isFailure(result.verdict, this.#request.strict && !settle)) this.#failures++
+    if (this.#isFailure(result, settle === null)) this.#failures++
+  }
+
+  /** While others have a say in it, only what no entry and no other case can excuse. */
+  #isFailure(result: Result, isSettled: boolean): boolean {
+    if (!isSettled) return isFailure(result.verdict) && !this.#expectations.mayExcuse(result.id)
+    return isFailure(this.#expectations.apply(result).verdict, this.#request.strict)
   }
 
   /** Those in whose verdict others have a say, when there are no more others. */
   async #settleAll(): Promise<void> {
-    const known = new Map(this.#results.map((result) => [result.id, result]))
+    const known = new Map(this.#judged)
     for (const { settle, durationMs } of this.#unsettled) await this.#take(settle(known), durationMs)
   }
 
-  async #take(result: Result, durationMs: number): Promise<void> {
+  async #take(judged: Result, durationMs: number): Promise<void> {
+    this.#judged.set(judged.id, judged)
+    const result = this.#expectations.apply(judged)
     this.#record.append(result)
     this.#results.push(result)
     const done = this.#results.length
@@ -194,7 +208,8 @@ class Execution {
     const { strict = false, passWithNoTests = false } = this.#request
     const interrupted = this.#signals.stop.aborted || this.#signals.abort.aborted
     const durationMs = performance.now() - this.#startedMs
-    const summary = summarise(results, durationMs, { strict, passWithNoTests, interrupted })
+    const exit = { strict, passWithNoTests, interrupted }
+    const summary = summarise(results, durationMs, exit, this.#expectations.stale)
     if (this.#problem !== null) return this.#failed({ state: 'failed', summary }, this.#problem)
     if (interrupted) return { state: 'interrupted', summary }
     const left = this.#plan.work.length - results.length

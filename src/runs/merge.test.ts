@@ -46,6 +46,25 @@ describe('merging shards', () => {
     expect(readFileSync(join(merged.folder, artifact!.path), 'utf8')).toBe('d')
   })
 
+  test('keeps what was expected, and what is stale', async () => {
+    const entry = (id: string) => ({ id, verdict: 'fail' as const, place: 'f.yaml:1' })
+    const expected = { entries: [entry('d'), entry('gone*')], today: '2027-03-01' }
+    const merged = async (strict: boolean) => {
+      const folders = await Promise.all([1, 2, 3].map((index) => runShard(index, 3, { expected, strict })))
+      return mergeRuns(folders, freshFolder())
+    }
+    const { results, header } = await merged(false)
+    const whole = await executeRun(runRequest(freshFolder(), SUITE, { expected }))
+    expect(results.map(({ expected: seen }) => seen)).toEqual(whole.results.map(({ expected: seen }) => seen))
+    expect(header.summary).toMatchObject({
+      counts: whole.header.summary!.counts,
+      stale: [{ id: 'gone*', place: 'f.yaml:1' }],
+      exitCode: 0,
+    })
+    expect(header.summary?.counts.xfail).toBe(1)
+    expect((await merged(true)).header.summary?.exitCode).toBe(1)
+  })
+
   test('is as strict as the shards were', async () => {
     const unsure = tinySuite(['a', 'b'], async (c) => ({ ...PASS, verdict: c.id === 'a' ? 'pass' : 'inconclusive' }))
     const exitCode = async (strict: boolean) => {

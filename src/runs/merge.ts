@@ -1,4 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
+import type { StaleEntry } from '../domain/expected-failure.ts'
 import type { Result } from '../domain/result.ts'
 import type { RunHeader, RunState } from '../domain/run.ts'
 import { EXIT, type ExitOptions } from '../domain/verdict.ts'
@@ -144,7 +145,8 @@ function mergedRun(shards: readonly ShardRun[], environment: Record<string, stri
 
 function mergedEnd(shards: readonly ShardRun[], results: readonly Result[], missing: readonly string[]): RunEnd {
   const state = mergedState(shards)
-  const summary = summarise(results, spanMs(shards), { ...exitOptions(shards), interrupted: state === 'interrupted' })
+  const exit = { ...exitOptions(shards), interrupted: state === 'interrupted' }
+  const summary = summarise(results, spanMs(shards), exit, staleEntries(shards))
   return {
     state,
     summary: state === 'failed' ? { ...summary, exitCode: EXIT.internal } : summary,
@@ -159,6 +161,11 @@ function exitOptions(shards: readonly ShardRun[]): ExitOptions {
     strict: options.some(({ strict }) => strict === true),
     passWithNoTests: options.every(({ passWithNoTests }) => passWithNoTests === true),
   }
+}
+
+/** Every shard looks at the whole plan, so all that came to their end say the same. */
+function staleEntries(shards: readonly ShardRun[]): readonly StaleEntry[] {
+  return shards.find(({ header }) => header.summary !== null)?.header.summary?.stale ?? []
 }
 
 function inOrder(shards: readonly ShardRun[]): Result[] {

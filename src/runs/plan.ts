@@ -23,6 +23,8 @@ export interface PlannedWork {
 }
 
 export interface Plan {
+  /** Ids of all cases, before any selection. */
+  readonly collected: readonly string[]
   readonly header: RunHeader['plan']
   /** What this invocation judges, in plan order. */
   readonly work: readonly PlannedWork[]
@@ -41,7 +43,7 @@ export async function planRun(request: PlanRequest): Promise<Plan> {
     cases: cases.map((c) => c.id),
     selected: mine.map((c) => c.id),
   }
-  return { header, work: mine.map((c) => ({ c, suite: suiteOf.get(c)! })) }
+  return { collected: all.map((c) => c.id), header, work: mine.map((c) => ({ c, suite: suiteOf.get(c)! })) }
 }
 
 /** By id, but parts of a model after its wholes, whole by whole, as they follow each other in it. */

@@ -1,4 +1,5 @@
 import { FormatError } from '../domain/errors.ts'
+import type { Expectation } from '../domain/expected-failure.ts'
 import { numberFromJson } from '../domain/json.ts'
 import type { Metric, OutputResult, Result, SensitivityBand, WorstPlace } from '../domain/result.ts'
 import { VERDICTS } from '../domain/verdict.ts'
@@ -38,8 +39,17 @@ function checkResult(raw: Result, where: string): void {
     TEXTS.some((field) => typeof raw[field] !== 'string') ||
     LISTS.some((field) => !Array.isArray(raw[field])) ||
     !VERDICTS.includes(raw.verdict) ||
-    typeof raw.coverage?.compared !== 'number'
+    typeof raw.coverage?.compared !== 'number' ||
+    (raw.expected !== undefined && !isExpectation(raw.expected))
   if (wrong) throw new FormatError('results', `${where} is no result; expected a line as assay writes it`)
+}
+
+function isExpectation({ entry, found }: Partial<Expectation>): boolean {
+  return (
+    typeof entry?.id === 'string' &&
+    typeof entry.place === 'string' &&
+    VERDICTS.some((known) => known === found?.verdict)
+  )
 }
 
 function decodeNumber(value: unknown, where: string): number {

@@ -1,10 +1,17 @@
+import type { StaleEntry } from '../domain/expected-failure.ts'
 import type { Result } from '../domain/result.ts'
 import type { StageDurations, Summary } from '../domain/run.ts'
 import { countVerdicts, type ExitOptions, exitCodeOf, STAGES, type Stage, type Verdict } from '../domain/verdict.ts'
 
-export function summarise(results: readonly Result[], durationMs: number, exit: ExitOptions): Summary {
+export function summarise(
+  results: readonly Result[],
+  durationMs: number,
+  exit: Omit<ExitOptions, 'stale'>,
+  stale: readonly StaleEntry[] = [],
+): Summary {
   const counts = countVerdicts(results.map((result) => result.verdict))
-  return { counts, durationMs, stages: stageDurations(results), exitCode: exitCodeOf(counts, exit) }
+  const exitCode = exitCodeOf(counts, { ...exit, stale: stale.length })
+  return { counts, durationMs, stages: stageDurations(results), exitCode, ...(stale.length > 0 && { stale }) }
 }
 
 /** Over the steps that were really done; products that were found or awaited cost nothing. */

@@ -1,3 +1,4 @@
+import type { ExpectedFailure } from '../../domain/expected-failure.ts'
 import type { Metric, OutputResult, Result } from '../../domain/result.ts'
 import { RUN_SCHEMA, type RunEvent, type RunHeader } from '../../domain/run.ts'
 import { countVerdicts, exitCodeOf } from '../../domain/verdict.ts'
@@ -133,6 +134,14 @@ export const allVerdicts: readonly Result[] = [
   failedResult,
   erredResult,
 ]
+
+/** A result that fails as an entry of the file says. */
+export function expectedResult(model: string, entry: Partial<ExpectedFailure> = {}): Result {
+  const found = { verdict: 'fail' as const, reason: 'prob: 1 of 1 values are over the limit' }
+  const own = sampleResult({ ...failedResult, id: `${model}/full_model@chromium:webgpu`, model })
+  const said = { id: own.id, verdict: 'fail' as const, place: 'assay.expected.yaml:3', ...entry }
+  return { ...own, verdict: 'xfail', reason: found.reason, expected: { entry: said, outcome: 'met', found } }
+}
 
 export function sampleHeader(results: readonly Result[], change: Partial<RunHeader> = {}): RunHeader {
   const counts = countVerdicts(results.map((result) => result.verdict))
@@ -271,5 +280,6 @@ export function hostileResults(text: string): Result[] {
     sampleResult({ ...names, target: `${text}2`, verdict: 'error', error }),
     sampleResult({ ...names, target: `${text}3`, verdict: 'skip', reason: text }),
     sampleResult({ ...names, target: `${text}4`, verdict: 'inconclusive', reason: text }),
+    { ...expectedResult(text, { id: text, place: text, issue: text, error: text }), ...names },
   ]
 }

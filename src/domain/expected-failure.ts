@@ -1,0 +1,78 @@
+import { cleanText } from './text.ts'
+import type { Side, Stage, Verdict } from './verdict.ts'
+
+/** What a case may be expected to end with. */
+export const EXPECTABLE = ['fail', 'error', 'inconclusive'] as const
+export type ExpectableVerdict = (typeof EXPECTABLE)[number]
+
+/** An entry of the file of expected failures: which cases do not pass, and how. */
+export interface ExpectedFailure {
+  /** An id, or a glob over ids. */
+  readonly id: string
+  readonly verdict: ExpectableVerdict
+  /** Of an error: where it arises. */
+  readonly stage?: Stage
+  readonly side?: Side
+  /** Words that the error's message or the reason contains. */
+  readonly error?: string
+  readonly issue?: string
+  /** `2027-03-01`: from that day on, in UTC, it excuses nothing. */
+  readonly expires?: string
+  /** `file:line` */
+  readonly place: string
+}
+
+/** What an entry made of a result; with `found` the result can be seen as it was without. */
+export interface Expectation {
+  readonly entry: ExpectedFailure
+  /** `differs`: it did not pass, but otherwise than expected. */
+  readonly outcome: 'met' | 'passed' | 'differs' | 'expired' | 'skipped'
+  readonly found: { readonly verdict: Verdict; readonly reason?: string }
+}
+
+/** An entry that no case of the whole plan has to do with. */
+export type StaleEntry = Pick<ExpectedFailure, 'id' | 'place'>
+
+const DAY_MS = 86_400_000
+
+/** The day of a time, in UTC, as `2027-03-01`. */
+export function dayOf(time: Date): string {
+  return time.toISOString().slice(0, 10)
+}
+
+/** How many days after `from` the day `to` is. */
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS)
+}
+
+/** A day of the calendar, not only something that looks like one. */
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const time = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(time.getTime()) && dayOf(time) === text
+}
+
+/** `error at compile on the target`, `fail at compare` */
+export function describeOutcome(verdict: Verdict, stage?: Stage, side?: Side): string {
+  const at = stage === undefined ? '' : ` at ${stage}`
+  return `${verdict}${at}${side === undefined ? '' : ` on the ${side}`}`
+}
+
+/** `error at compile with "not supported"` */
+export function describeExpected({ verdict, stage, side, error }: ExpectedFailure): string {
+  const words = error === undefined ? '' : ` with ${JSON.stringify(error)}`
+  return `${describeOutcome(verdict, stage, side)}${words}`
+}
+
+/** What is wrong with a link; null: nothing. */
+export function issueProblem(issue: string): string | null {
+  const isLink = /^https?:\/\/[^\s\p{Cc}]+$/iu.test(issue) && URL.canParse(issue)
+  return isLink
+    ? null
+    : `issue takes a link that begins with https:// or http://, found ${JSON.stringify(cleanText(issue, 80))}`
+}
+
+/** What is wrong with a day; null: nothing. */
+export function dayProblem(day: string): string | null {
+  return isDay(day) ? null : `expires takes a day such as 2027-03-01, found ${JSON.stringify(cleanText(day, 80))}`
+}
