@@ -3,6 +3,7 @@ import { cleanLog, cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { type Asked, type Invocation, invocationOf } from '../library/invocation.ts'
 import { judgeOnnx } from '../library/judge-onnx.ts'
+import { acceptedLines } from '../reporters/accepted-lines.ts'
 import { createReporters } from '../reporters/registry.ts'
 import type { TestValues } from '../settings/test-values.ts'
 import { askedFor, complain, notice, whyNothing } from './asked.ts'
@@ -41,6 +42,7 @@ async function judgeOnce(invocation: Invocation): Promise<number> {
   try {
     const outcome = await judgeOnnx(invocation, { reporters, signals, notice, ...(values.showOutput && { hear }) })
     for (const problem of outcome.problems) complain(problem)
+    if (outcome.accepted) for (const line of acceptedLines(outcome.accepted)) notice(line)
     if (outcome.header.plan.cases.length === 0) complain(whyNothing(invocation))
     return outcome.problems.length > 0 && outcome.exitCode === EXIT.ok ? EXIT.internal : outcome.exitCode
   } finally {

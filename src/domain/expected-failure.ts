@@ -3,7 +3,7 @@ import type { Side, Stage, Verdict } from './verdict.ts'
 
 /** What a case may be expected to end with. */
 export const EXPECTABLE = ['fail', 'error', 'inconclusive'] as const
-export type ExpectableVerdict = (typeof EXPECTABLE)[number]
+type ExpectableVerdict = (typeof EXPECTABLE)[number]
 
 /** An entry of the file of expected failures: which cases do not pass, and how. */
 export interface ExpectedFailure {
@@ -21,6 +21,9 @@ export interface ExpectedFailure {
   /** `file:line` */
   readonly place: string
 }
+
+/** An entry before it has a place in the file. */
+export type NewEntry = Omit<ExpectedFailure, 'place'>
 
 /** What an entry made of a result; with `found` the result can be seen as it was without. */
 export interface Expectation {

@@ -1,13 +1,17 @@
 import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
+import { dayOf } from '../domain/expected-failure.ts'
 import type { Reporter } from '../domain/run.ts'
+import type { Accepted } from '../reporters/accepted-lines.ts'
 import { readDurations } from '../runs/durations.ts'
 import { executeRun, type RunOutcome, type RunSignals } from '../runs/execute.ts'
+import type { ExpectedOutcomes } from '../runs/expected-failures.ts'
 import { lastFailed } from '../runs/last-failed.ts'
 import { type PlanRequest, planRun } from '../runs/plan.ts'
 import { parseShard } from '../runs/shard.ts'
 import type { LaunchContext } from '../runtimes/contract.ts'
 import { createPool, type Pool } from '../runtimes/pool.ts'
+import { expectedPlace, readExpected } from '../settings/expected-place.ts'
 import { onnxChoices } from '../settings/onnx-choices.ts'
 import type { TestValues } from '../settings/test-values.ts'
 import { onnxSuite } from '../suites/onnx/suite.ts'
@@ -26,14 +30,35 @@ export interface Audience {
 
 type Notice = (text: string) => void
 
-/** Judges the cases of an invocation and records the run. */
-export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<RunOutcome> {
+export interface JudgedOutcome extends RunOutcome {
+  /** What `--accept` wrote. */
+  readonly accepted?: Accepted
+}
+
+/** Judges the cases of an invocation, records the run and, where that is asked for, accepts what fails. */
+export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<JudgedOutcome> {
+  const { values } = invocation
+  const place = expectedPlace(values.expected, invocation.loaded.path, invocation.cwd)
+  const expected = { entries: await readExpected(place, values.accept), today: dayOf(new Date()) }
+  if (!values.accept) return judgeExpecting(expected, invocation, audience)
+  const { acceptOutcome, refuseUnwritable } = await import('./accept.ts')
+  await refuseUnwritable(place)
+  const outcome = await judgeExpecting(expected, invocation, audience)
+  return { ...outcome, ...(await acceptOutcome(outcome, expected.entries, place, values, expected.today)) }
+}
+
+async function judgeExpecting(
+  expected: ExpectedOutcomes,
+  invocation: Invocation,
+  audience: Audience,
+): Promise<RunOutcome> {
   const { cwd, values } = invocation
   await hideFromGit(join(cwd, '.assay'))
   const pool = poolFor(invocation, audience)
   try {
     return await executeRun({
-      ...(await planRequest(invocation, pool, audience.notice)),
+      ...(await planRequest(invocation, pool, audience.notice, expected)),
+      expected,
       runsFolder: resolve(cwd, values.outputDir),
       cacheFolder: resolve(cwd, values.cacheDir),
       cacheMaxBytes: values.cacheSize,
@@ -63,7 +88,17 @@ export async function planOnnx(
   return header
 }
 
-async function planRequest(invocation: Invocation, pool: Pool, notice: Notice): Promise<PlanRequest> {
+/** Where an entry stands does not matter to a plan, what it says does. */
+function saidBy({ entries }: ExpectedOutcomes): unknown {
+  return entries.map(({ place: _place, ...said }) => said)
+}
+
+async function planRequest(
+  invocation: Invocation,
+  pool: Pool,
+  notice: Notice,
+  expected?: ExpectedOutcomes,
+): Promise<PlanRequest> {
   const { cwd, paths, values, loaded, targets } = invocation
   const { keyword, pattern, shard, durations } = values
   const choices = onnxChoices(values, loaded.config)
@@ -84,7 +119,9 @@ async function planRequest(invocation: Invocation, pool: Pool, notice: Notice): 
     shard: shard === undefined ? null : parseShard(shard),
     ...(durations !== undefined && { durations: await readDurations(resolve(cwd, durations)) }),
     sameForAllShards: JSON.parse(
-      JSON.stringify(choices, (_key, value) => (typeof value === 'function' ? String(value) : value)),
+      JSON.stringify({ ...choices, ...(expected && { expected: saidBy(expected) }) }, (_key, value) =>
+        typeof value === 'function' ? String(value) : value,
+      ),
     ),
   }
 }

@@ -59,6 +59,8 @@ export interface AssayConfig {
   /** Every intermediate product stays with the run. */
   readonly keep?: boolean
   readonly strict?: boolean
+  /** File of the cases that are known not to pass. */
+  readonly expected?: string
   readonly passWithNoTests?: boolean
   readonly reporter?: string | readonly string[]
   readonly outputDir?: string

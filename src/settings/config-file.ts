@@ -30,7 +30,8 @@ function fromItsFolder(config: AssayConfig, folder: string, cwd: string): AssayC
     const located = Object.entries(settings).map(([name, setting]) => [name, locatedInput(setting, folder, cwd)])
     return [match, Object.fromEntries(located)]
   })
-  return { ...config, ...(models && { models }), inputs: Object.fromEntries(inputs) }
+  const expected = config.expected === undefined ? {} : { expected: relative(cwd, resolve(folder, config.expected)) }
+  return { ...config, ...expected, ...(models && { models }), inputs: Object.fromEntries(inputs) }
 }
 
 function locatedInput(setting: InputSetting, folder: string, cwd: string): InputSetting {

@@ -155,13 +155,49 @@ const EXECUTION: readonly OptionSpec[] = [
     default: false,
     help: 'keep every intermediate product with the run, also of cases that pass',
   },
-  { key: 'strict', flags: '--strict', type: 'boolean', default: false, help: 'inconclusive is a failure' },
+  {
+    key: 'strict',
+    flags: '--strict',
+    type: 'boolean',
+    default: false,
+    help: 'inconclusive cases and stale expected failures fail the run',
+  },
   {
     key: 'passWithNoTests',
     flags: '--pass-with-no-tests',
     type: 'boolean',
     default: false,
     help: 'exit 0 when nothing was judged',
+  },
+]
+
+const EXPECTED: readonly OptionSpec[] = [
+  {
+    key: 'expected',
+    flags: '--expected <file>',
+    type: 'string',
+    help: 'cases that are known not to pass (default: assay.expected.yaml, beside the configuration or here)',
+  },
+  {
+    key: 'accept',
+    flags: '--accept',
+    type: 'boolean',
+    commandLineOnly: true,
+    help: 'write what fails now, among the selected cases, into that file',
+  },
+  {
+    key: 'issue',
+    flags: '--issue <url>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'with --accept: the link of the entries',
+  },
+  {
+    key: 'expires',
+    flags: '--expires <date>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'with --accept: the day, such as 2027-03-01, from which the entries excuse nothing',
   },
 ]
 
@@ -236,6 +272,7 @@ export const TEST_OPTIONS: readonly OptionSpec[] = [
   ...INPUTS,
   ...COMPARISON,
   ...EXECUTION,
+  ...EXPECTED,
   ...OUTPUT,
   CONFIG_OPTION,
   COLOR_OPTION,

@@ -25,6 +25,7 @@ export function reproduceCommand(id: string, { command, paths, values, config }:
     ...single('--hw', values.hw),
     ...single('--chip', values.chip),
     ...unlessDefault(values, ['scope', 'layerInputs', 'seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate']),
+    ...single('--expected', values.expected),
     ...repeated('--layer-group', values.layerGroup),
     ...repeated('--dim', values.dim),
     ...repeated('--input', values.input),

@@ -1,4 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
+import { dayOf, dayProblem, issueProblem } from '../domain/expected-failure.ts'
 import { unknown } from '../domain/target.ts'
 import type { OptionValue } from './options.ts'
 
@@ -33,6 +34,10 @@ export interface TestValues {
   readonly keep: boolean
   readonly strict: boolean
   readonly passWithNoTests: boolean
+  readonly expected: string | undefined
+  readonly accept: boolean
+  readonly issue: string | undefined
+  readonly expires: string | undefined
   readonly list: boolean
   readonly json: boolean
   readonly reporter: readonly string[]
@@ -53,16 +58,36 @@ export function testValues(raw: Readonly<Record<string, OptionValue>>): TestValu
   checkWhole('--jobs', jobs, 1)
   checkWhole('--seed', seed, 0)
   checkWhole('--max-failures', raw.maxFailures, 1)
+  checkAcceptance(raw)
   const maxFailures = failFast ? 1 : raw.maxFailures
-  const defaults = { layerGroup: [], dim: [], input: [], list: false, json: false, reporter: defaultReporters() }
+  const defaults = {
+    layerGroup: [],
+    dim: [],
+    input: [],
+    accept: false,
+    list: false,
+    json: false,
+    reporter: defaultReporters(),
+  }
   const checked: Record<string, unknown> = { ...defaults, ...defined(values), isolate, jobs, seed, maxFailures }
   return checked as { [K in keyof TestValues]: TestValues[K] }
 }
 
 /** They are for one run that somebody else reads. */
 function refuseUnwatchable(raw: Readonly<Record<string, OptionValue>>): void {
-  const other = raw.watch && (['json', 'list', 'shard'] as const).find((key) => raw[key])
+  const other = raw.watch && (['json', 'list', 'shard', 'accept'] as const).find((key) => raw[key])
   if (other) throw new UsageError('option', `--watch is for people, --${other} for one run; leave one of them out`)
+}
+
+/** Before anything runs. */
+function checkAcceptance({ accept, issue, expires }: Readonly<Record<string, OptionValue>>): void {
+  const given = issue !== undefined ? '--issue' : expires !== undefined ? '--expires' : null
+  if (given && !accept) throw new UsageError('option', `${given} goes with --accept, which writes expected failures`)
+  const problem = (issue !== undefined && issueProblem(String(issue))) || (expires && dayProblem(String(expires)))
+  if (problem) throw new UsageError('option', `--${problem}`)
+  if (expires !== undefined && String(expires) <= dayOf(new Date())) {
+    throw new UsageError('option', `--expires ${expires} is not in the future, so the entries would excuse nothing`)
+  }
 }
 
 function defaultReporters(): string[] {
