@@ -162,6 +162,16 @@ describe('the file of expected failures', () => {
     expect(existsSync(join(folder, '.assay/runs'))).toBe(false)
   })
 
+  test('named by something else than text is refused', async () => {
+    const folder = sample()
+    writeFileSync(join(folder, 'assay.config.json'), JSON.stringify({ expected: ['a.yaml'] }))
+    const ran = await assay(args(), folder)
+    expect([ran.code, ran.stderr]).toEqual([
+      4,
+      'assay: assay.config.json: expected: Invalid input: expected string, received array\n',
+    ])
+  })
+
   test.each([
     [['--expected', 'none.yaml'], 'no file of expected failures "none.yaml"; --accept creates it'],
     [['--issue', 'https://example.com'], '--issue goes with --accept, which writes expected failures'],

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, existsSync, realpathSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ExpectedFailure } from '../domain/expected-failure.ts'
@@ -25,7 +25,8 @@ export async function acceptOutcome(
   const { results, header } = outcome
   const nothing = { file: place.shown, added: [], updated: [], removed: [], left: [] }
   if (header.state !== 'complete') {
-    const accepted = { ...nothing, problem: `nothing was accepted: the run was ${header.state}` }
+    const what = header.state === 'interrupted' ? 'the run was interrupted' : 'the run failed as a whole'
+    const accepted = { ...nothing, problem: `nothing was accepted: ${what}` }
     return { accepted, exitCode: outcome.exitCode }
   }
   const { strict, issue, expires } = values
@@ -64,7 +65,7 @@ function exitCodeNow({ header, exitCode }: RunOutcome, judged: readonly Result[]
 /** Before a long run rather than after it. */
 export async function refuseUnwritable({ path }: ExpectedPlace): Promise<void> {
   try {
-    await access(dirname(path), constants.W_OK)
+    await access(dirname(existsSync(path) ? realpathSync(path) : path), constants.W_OK)
   } catch (error) {
     throw explainWriteError(error, path)
   }

@@ -24,8 +24,9 @@ export function acceptedLines(accepted: Accepted): string[] {
     ...updated.map((entry) => entryLine('~', entry)),
     ...removed.map((id) => `  - ${cleanText(id)}  passes now`),
   ]
+  const head = written.length === 0 && accepted.problem !== undefined ? [] : [headLine(accepted)]
   return [
-    headLine(accepted),
+    ...head,
     ...shortList(written),
     ...shortList(accepted.left.map(leftLine)),
     ...(accepted.problem === undefined ? [] : [cleanProse(accepted.problem)]),

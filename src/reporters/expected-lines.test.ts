@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { displayWidth } from '../domain/text.ts'
-import { entryText, expectedLines, staleLines } from './expected-lines.ts'
+import { entryText, expectedLines, expiredLines, staleLines } from './expected-lines.ts'
 import { createStyle } from './style.ts'
 import { expectedResult, HOSTILE, KeptStream, sampleHeader, sampleResult } from './testing/sample-run.ts'
 
@@ -39,6 +39,15 @@ test('many are counted and not all shown', () => {
   ])
   const stale = staleLines(withStale(many.map(({ id }) => ({ id, place: 'f.yaml:1' }))), styleOf(80))
   expect([stale.length, stale.at(-1)]).toEqual([12, '  … and 15 more in the record'])
+})
+
+test('an expired entry whose case passes is named', () => {
+  const { expected } = expectedResult('vad', { expires: '2026-01-01' })
+  const passing = sampleResult({ expected: { ...expected!, outcome: 'expired', found: { verdict: 'pass' } } })
+  expect(expiredLines([passing, sampleResult()], styleOf(80))).toEqual([
+    'expired entries whose cases pass; remove them: assay.expected.yaml:3',
+  ])
+  expect(expiredLines([sampleResult()], styleOf(80))).toEqual([])
 })
 
 test('stale entries are listed with their lines', () => {

@@ -1,7 +1,7 @@
 import { daysBetween, describeExpected, describeOutcome, type Expectation } from '../domain/expected-failure.ts'
 import type { Result } from '../domain/result.ts'
 import type { RunHeader } from '../domain/run.ts'
-import { cleanProse, cleanText, displayWidth, shortenEnd, shortenMiddle } from '../domain/text.ts'
+import { cleanProse, cleanText, displayWidth, shortenEnd, shortenMiddle, wrapText } from '../domain/text.ts'
 import { paintVerdict, type Style } from './style.ts'
 
 const SHOWN = 10
@@ -41,6 +41,16 @@ function expectedLine({ id, expected: { entry } }: Expected, style: Style): stri
   const room = style.columns - displayWidth(tail) - 4
   const name = shortenMiddle(cleanText(id), Math.max(room, 20))
   return `  ${paintVerdict(style, 'xfail', style.symbol('xfail'))} ${name}${shortenEnd(tail, style.columns - displayWidth(name) - 4)}`
+}
+
+/** Expired entries whose cases pass: nothing else would remind anybody of them. */
+export function expiredLines(results: readonly Result[], style: Style): string[] {
+  const passing = results.filter(({ verdict, expected }) => verdict === 'pass' && expected?.outcome === 'expired')
+  const places = [...new Set(passing.map(({ expected }) => cleanText(expected!.entry.place, 60)))]
+  if (places.length === 0) return []
+  const more = places.length - SHOWN
+  const shown = `${places.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return wrapText(`expired entries whose cases pass; remove them: ${shown}`, style.columns)
 }
 
 /** Entries that match no case of the whole plan. */

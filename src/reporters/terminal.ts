@@ -4,7 +4,7 @@ import { cleanProse, cleanText, displayWidth, formatDuration, shortenEnd, shorte
 import type { Verdict } from '../domain/verdict.ts'
 import { caseBlock } from './case-block.ts'
 import { type ReporterContext, type TextStream, writeAll } from './context.ts'
-import { expectedLines, staleLines } from './expected-lines.ts'
+import { expectedLines, expiredLines, staleLines } from './expected-lines.ts'
 import { whyText } from './explain.ts'
 import { matrixLines } from './matrix.ts'
 import { partLines } from './parts.ts'
@@ -132,7 +132,7 @@ export class TerminalReporter implements Reporter {
       stageLines(run, style),
       slowestLines(this.#durationsMs, style, this.#verbose),
       expectedLines(run, results, style),
-      staleLines(run, style),
+      [...expiredLines(results, style), ...staleLines(run, style)],
       [...skipLines(results, style), ...flagLines(results, style), ...cacheLines(results, style)],
       [...(incomplete ? [style.paint('yellow', incomplete)] : []), `record: ${cleanText(folder)}`],
     ]

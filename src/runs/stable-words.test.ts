@@ -11,7 +11,7 @@ describe('the stable part of a message', () => {
     ],
     [
       '\u001b[31mNOT_IMPLEMENTED\u001b[0m : Could not find\n an implementation for Foo17',
-      'NOT_IMPLEMENTED : Could not find an implementation for',
+      'Could not find an implementation for',
     ],
     ['C:\\Users\\me\\x.onnx is odd', null],
     ['42 0x17 /etc/passwd', null],

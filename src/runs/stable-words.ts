@@ -6,7 +6,7 @@ const FEWEST_LETTERS = 6
 
 /** Numbers, addresses, paths and what was cut off: they change from run to run, and so does the word around them. */
 const UNSTABLE = /[^\s"'`()[\]]*[\d/\\…][^\s"'`()[\]]*/g
-const CLAUSE_END = /[;()\n]/
+const CLAUSE_END = /[;()\n]|:\s/
 const EDGES = /^[^\p{L}]+|[^\p{L}]+$/gu
 
 /** Whether a message contains words, whatever its blanks and capitals. */

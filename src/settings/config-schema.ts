@@ -49,6 +49,7 @@ const sections = z.object({
   inputs: z.record(z.string(), z.record(z.string(), input)).optional(),
   dims: z.record(z.string(), z.record(z.string(), z.union([size, z.array(size)]))).optional(),
   tolerances: z.array(tolerance).optional(),
+  expected: z.string().optional(),
 })
 
 /** Refuses what no option and no section has; says where, and what was meant. */

@@ -25,11 +25,11 @@ export function editExpected(text: string | null, shown: string, change: Accepta
   const { document } = parsed
   const list = listOf(document)
   if (text === null || text.trim() === '') document.commentBefore = HEAD
-  removeItems(document, list, change.remove)
-  const mapOf = new Map(list.items.filter(isMap).map((map) => [String(map.get('id')), map]))
+  const mapOf = new Map(parsed.entries.map(({ id }, i) => [id, list.items[i]]))
+  removeItems(document, list, new Set(change.remove.map((id) => mapOf.get(id))))
   for (const entry of change.put) {
     const map = mapOf.get(entry.id)
-    if (map) updateItem(map, entry)
+    if (isMap(map)) updateItem(map, entry)
     else appendItem(list, entry, document)
   }
   const edited = document.toString({ lineWidth: 0 })
@@ -62,15 +62,15 @@ function updateItem(map: YAMLMap, entry: NewEntry): void {
     const value = entry[key]
     const before = map.get(key, true)
     if (value === undefined) map.delete(key)
-    else if (isScalar(before)) setText(before, value)
+    else if (isScalar(before)) setText(before, key, value)
     else map.set(key, textScalar(key, value))
   }
 }
 
-function setText(scalar: Scalar, value: string): void {
+function setText(scalar: Scalar, key: string, value: string): void {
   if (scalar.value === value) return
   scalar.value = value
-  if (scalar.type !== Scalar.QUOTE_SINGLE) scalar.type = Scalar.QUOTE_DOUBLE
+  if (QUOTED.includes(key)) scalar.type = Scalar.QUOTE_DOUBLE
 }
 
 function textScalar(key: string, value: string): Scalar {
@@ -80,12 +80,11 @@ function textScalar(key: string, value: string): Scalar {
 }
 
 /** A comment right above an entry goes with it; what a blank line sets apart, and the head of the file, stays. */
-function removeItems(document: Document, list: YAMLSeq, ids: readonly string[]): void {
-  const gone = new Set(ids)
+function removeItems(document: Document, list: YAMLSeq, gone: ReadonlySet<unknown>): void {
   let kept = ''
   const items = list.items.filter((item, i) => {
     if (!isMap(item)) return true
-    const isGone = gone.has(String(item.get('id')))
+    const isGone = gone.has(item)
     if (isGone) kept = joinComments(kept, apart(item.commentBefore) || (i === 0 ? (item.commentBefore ?? '') : ''))
     else if (kept !== '') {
       // A blank line after it, so that it still stands apart.
