@@ -119,8 +119,9 @@ async function planRequest(
     shard: shard === undefined ? null : parseShard(shard),
     ...(durations !== undefined && { durations: await readDurations(resolve(cwd, durations)) }),
     sameForAllShards: JSON.parse(
-      JSON.stringify({ ...choices, ...(expected && { expected: saidBy(expected) }) }, (_key, value) =>
-        typeof value === 'function' ? String(value) : value,
+      JSON.stringify(
+        { ...choices, ...(expected && expected.entries.length > 0 && { expected: saidBy(expected) }) },
+        (_key, value) => (typeof value === 'function' ? String(value) : value),
       ),
     ),
   }

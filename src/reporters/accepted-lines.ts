@@ -1,6 +1,7 @@
 import { describeExpected, type NewEntry } from '../domain/expected-failure.ts'
 import type { Result } from '../domain/result.ts'
 import { cleanProse, cleanText } from '../domain/text.ts'
+import { whyText } from './explain.ts'
 
 /** What `--accept` wrote, and what it could not. */
 export interface Accepted {
@@ -47,8 +48,8 @@ function entryLine(sign: string, { id, ...rest }: NewEntry): string {
   return `  ${sign} ${cleanText(id)}  ${cleanProse(text)}`
 }
 
-function leftLine({ id, reason, verdict }: Result): string {
-  return `  not accepted: ${cleanText(id)}  ${verdict}: ${cleanProse(reason ?? 'no reason recorded')}`
+function leftLine(result: Result): string {
+  return `  not accepted: ${cleanText(result.id)}  ${result.verdict}: ${whyText(result)}`
 }
 
 function shortList(lines: readonly string[]): string[] {

@@ -83,7 +83,7 @@ function whyLines(result: Result): string[] {
   const reason = result.reason ? [cleanProse(result.reason)] : []
   const broken =
     judgedVerdict(result) === 'fail' && !result.reason ? brokenMetrics(result).map(metricWithProvenance) : []
-  const lines = [...(result.error ? [errorText(result.error)] : []), ...reason, ...broken]
+  const lines = [...reason, ...(result.error ? [errorText(result.error)] : []), ...broken]
   return lines.length > 0 || result.verdict === 'pass' ? lines : ['no reason recorded']
 }
 
