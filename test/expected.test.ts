@@ -294,3 +294,13 @@ test('shards expect the same as the whole, and merge to it', async () => {
     expect.stringContaining('same cases, but models or options differ'),
   ])
 })
+
+test('entries for models that the command line leaves out are not called stale, unless --strict', async () => {
+  const folder = sample(`${KNOWN}- id: gone/*\n  verdict: fail\n`)
+  writeFileSync(join(folder, 'assay.config.json'), JSON.stringify({ models: ['models'], target: OFF }))
+  const good = await assay(['test', 'models/good.onnx'], folder)
+  expect([good.code, good.stdout.includes('stale')]).toEqual([0, false])
+  const all = await assay(['run'], folder)
+  expect([all.code, /stale entries: 1 matches no case/.test(all.stdout)]).toEqual([0, true])
+  expect((await assay(['test', 'models/good.onnx', '--strict'], folder)).code).toBe(1)
+})

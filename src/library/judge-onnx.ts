@@ -39,12 +39,18 @@ export interface JudgedOutcome extends RunOutcome {
 export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<JudgedOutcome> {
   const { values } = invocation
   const place = expectedPlace(values.expected, invocation.loaded.path, invocation.cwd)
-  const expected = { entries: await readExpected(place, values.accept), today: dayOf(new Date()) }
+  const entries = await readExpected(place, values.accept)
+  const expected = { entries, today: dayOf(new Date()), partial: isPartial(invocation) }
   if (!values.accept) return judgeExpecting(expected, invocation, audience)
   const { acceptOutcome, refuseUnwritable } = await import('./accept.ts')
   await refuseUnwritable(place)
   const outcome = await judgeExpecting(expected, invocation, audience)
   return { ...outcome, ...(await acceptOutcome(outcome, expected.entries, place, values, expected.today)) }
+}
+
+/** Somebody looks at fewer models than the configuration names; `--strict` means it all the same. */
+function isPartial({ only, givenPaths, loaded, values }: Invocation): boolean {
+  return only !== undefined || (givenPaths.length > 0 && loaded.config.models !== undefined && !values.strict)
 }
 
 async function judgeExpecting(

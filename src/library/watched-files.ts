@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { FormatError, UsageError } from '../domain/errors.ts'
 import { readModel } from '../onnx/model.ts'
 import { CONFIG_NAMES } from '../settings/config-file.ts'
+import { expectedPlace } from '../settings/expected-place.ts'
 import { discoverModels } from '../suites/onnx/discover.ts'
 import type { Invocation } from './invocation.ts'
 
@@ -100,7 +101,7 @@ export class FileWatch {
   }
 }
 
-/** Models that targets run instead, and files that inputs are read from. */
+/** Models that targets run instead, files that inputs are read from, and what is expected to fail. */
 function otherFiles(invocation: Invocation | null): string[] {
   if (!invocation) return []
   const { cwd, targets, loaded, values } = invocation
@@ -110,7 +111,10 @@ function otherFiles(invocation: Invocation | null): string[] {
   const policies = Object.values(loaded.config.inputs ?? {}).flatMap((settings) => Object.values(settings))
   const inputs = policies.map((policy) => (typeof policy === 'object' && 'file' in policy ? policy.file : undefined))
   const given = values.input.map((text) => text.slice(text.indexOf('=') + 1))
-  return [...models, ...inputs, ...given].flatMap((path) => (typeof path === 'string' ? [resolve(cwd, path)] : []))
+  const { path: expected } = expectedPlace(values.expected, loaded.path, cwd)
+  return [...models, ...inputs, ...given, expected].flatMap((path) =>
+    typeof path === 'string' ? [resolve(cwd, path)] : [],
+  )
 }
 
 async function stampsOf(paths: readonly string[]): Promise<Stamps> {

@@ -17,6 +17,8 @@ export interface ExpectedOutcomes {
   readonly entries: readonly ExpectedFailure[]
   /** `2027-03-01`, in UTC. */
   readonly today: string
+  /** Not all cases there are were collected, so an entry that matches none may match another. */
+  readonly partial?: boolean
 }
 
 /** The entries seen together with all cases of a plan. */
@@ -30,10 +32,13 @@ export interface Expectations {
 }
 
 /** `ids`: every case there is, whether or not it was selected. */
-export function expectationsFor({ entries, today }: ExpectedOutcomes, ids: readonly string[]): Expectations {
+export function expectationsFor(
+  { entries, today, partial = false }: ExpectedOutcomes,
+  ids: readonly string[],
+): Expectations {
   const { entryOf, stale } = matchEntries(entries, ids)
   return {
-    stale,
+    stale: partial ? [] : stale,
     mayExcuse: (id) => {
       const entry = entryOf.get(id)
       return entry !== undefined && !isExpired(entry, today)
