@@ -47,6 +47,11 @@ export async function modelFromBytes(bytes: Uint8Array, folder: string, what = '
   return { path: null, folder, bytes, ...modelFacts(proto, graph), externalFiles }
 }
 
+/** The structure of a model that only people look at: where its weights lie is not checked, so no runtime may get it. */
+export async function readStructure(path: string): Promise<ModelProto> {
+  return parseModel(await readModelBytes(path), path).proto
+}
+
 export function modelFacts(proto: ModelProto, graph: GraphProto): ModelFacts {
   return {
     proto,

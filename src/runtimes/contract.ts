@@ -32,6 +32,8 @@ export interface Capabilities {
   readonly sharedMemory?: boolean
   /** It does not see our files: models are sent to it, by content. */
   readonly blobs?: boolean
+  /** Names, in order, of the forms it can give that a model takes on its way to what runs: optimisation levels, phases … */
+  readonly forms?: readonly string[]
 }
 
 /** What really runs, for the record and for cache keys. */
@@ -52,10 +54,22 @@ export interface OpenOptions {
   readonly taps?: readonly string[]
 }
 
+export interface FormOptions {
+  readonly target: Target
+  /** One of `Capabilities.forms`. */
+  readonly form: string
+  /** Exists and is empty. */
+  readonly folder: string
+  /** absent: the model's weights are too large to be written once more, so the form is good without them. */
+  readonly weights: 'inside' | 'absent'
+}
+
 export interface Runtime<Model = ModelRef> {
   readonly name: string
   probe(device: string): Promise<Probe>
   open(model: Model, options: OpenOptions): Promise<Session>
+  /** Writes one form of the model as one file and gives its name; null where this target does not go that far. */
+  form?(model: Model, options: FormOptions): Promise<string | null>
 }
 
 export interface RunOutcome {

@@ -1,5 +1,6 @@
+import type { FailureDetail } from '../domain/errors.ts'
 import type { Limits } from './contract.ts'
-import type { Exit } from './worker-process.ts'
+import type { Exit, WorkerProcess } from './worker-process.ts'
 
 export function describeExit(exit: Exit, unfinished: string | null = null): string {
   if (exit.signal === null && exit.exitCode === null) return 'the worker hangs and cannot even be killed'
@@ -10,4 +11,14 @@ export function describeExit(exit: Exit, unfinished: string | null = null): stri
 export function overMemory(residentBytes: number, limits: Limits): string {
   const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
   return `the worker holds ${mib(residentBytes)} of memory; its limit is ${mib(limits.memoryBytes ?? 0)}`
+}
+
+export function exitDetail({ argv, tail }: WorkerProcess, exit: Exit): FailureDetail {
+  return {
+    ...(argv[0] !== undefined && { tool: argv[0] }),
+    argv,
+    ...(exit.exitCode !== null && { exitCode: exit.exitCode }),
+    ...(exit.signal !== null && { signal: exit.signal }),
+    stderr: tail.text(),
+  }
 }

@@ -1,6 +1,6 @@
 import type { TensorSink, Trace } from '../domain/tensor.ts'
 import { checkInputs } from './check-inputs.ts'
-import type { ModelRef, OpenOptions, Probe, RunOutcome, Runtime, Session } from './contract.ts'
+import type { FormOptions, ModelRef, OpenOptions, Probe, RunOutcome, Runtime, Session } from './contract.ts'
 import type { Opened } from './protocol/messages.ts'
 
 /** A runtime in the host itself, behind the same face as a worker. */
@@ -38,6 +38,11 @@ export class InProcessHost {
   async close(id: number): Promise<void> {
     await this.#sessions.get(id)?.close()
     this.#sessions.delete(id)
+  }
+
+  async form(model: ModelRef, options: FormOptions): Promise<string | null> {
+    if (!this.#runtime.form) throw new Error(`${this.#runtime.name} gives no forms`)
+    return this.#runtime.form(model, options)
   }
 
   async abortable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {

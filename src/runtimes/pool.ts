@@ -1,9 +1,9 @@
-import { setMaxListeners } from 'node:events'
+import { join } from 'node:path'
 import { SkipCase, StageError, UsageError } from '../domain/errors.ts'
 import type { Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
-import type { Side, Stage } from '../domain/verdict.ts'
-import type { LaunchContext, Limits, ModelRef, Probe } from './contract.ts'
+import { type Progress, type Task, workWithBlame } from './attempts.ts'
+import type { FormOptions, LaunchContext, Limits, ModelRef, Probe } from './contract.ts'
 import { Crew, type Worker } from './crew.ts'
 import { RefusedRequest, WorkerFailure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -20,9 +20,7 @@ interface PoolOptions {
   readonly isolate?: 'case'
 }
 
-interface CaptureRequest {
-  readonly target: Target
-  readonly side: Side
+interface CaptureRequest extends Task {
   /** In a worker where nothing ran before. */
   readonly alone?: boolean
   readonly model: ModelRef
@@ -34,7 +32,12 @@ interface CaptureRequest {
   readonly taps?: readonly string[]
   /** Called anew when the work is run a second time. */
   readonly makeSink: () => Promise<TensorSink>
-  readonly signal?: AbortSignal
+}
+
+interface FormRequest extends Task, Omit<FormOptions, 'target' | 'folder'> {
+  readonly model: ModelRef
+  /** An empty folder; called anew when the work is done a second time. */
+  readonly makeFolder: () => Promise<string>
 }
 
 interface Captured {
@@ -55,6 +58,8 @@ export interface Pool {
   schemaOf(target: Target): TargetSchema
   /** Opens, runs and closes a model in a worker. */
   capture(request: CaptureRequest): Promise<Captured>
+  /** One of the forms that its capabilities name: the path of its file; null where the target does not go that far. */
+  form(request: FormRequest): Promise<string | null>
   close(): Promise<void>
 }
 
@@ -65,8 +70,17 @@ export function createPool(options: PoolOptions): Pool {
   return {
     probe: (target) => cached(probes, JSON.stringify(target), () => probe(crew, target, options.isolate !== 'case')),
     schemaOf: (target) => schemaOf(target.runtime),
-    capture: (request) =>
-      captureWithBlame({ crew, kept }, request, request.alone === true || options.isolate === 'case'),
+    capture: async (request) => {
+      const work = (worker: Worker, progress: Progress, alone: boolean) =>
+        captureIn(worker, request, progress, alone ? null : kept)
+      const isolate = request.alone === true || options.isolate === 'case'
+      const { value, retried } = await workWithBlame(crew, request, isolate, work)
+      return { ...value, retried }
+    },
+    form: async (request) => {
+      const isolate = options.isolate === 'case'
+      return (await workWithBlame(crew, request, isolate, (worker) => formIn(worker, request))).value
+    },
     close: () => crew.close(),
   }
 }
@@ -96,81 +110,7 @@ function withLastLine(failure: WorkerFailure): string {
   return lastLine ? `${failure.message}; its last words: ${lastLine}` : failure.message
 }
 
-interface Staff {
-  readonly crew: Crew
-  readonly kept: KeptSessions
-}
-
-/** A death may be the fault of earlier work in the same worker, so it counts only when it happens again alone. */
-async function captureWithBlame(staff: Staff, request: CaptureRequest, isolate: boolean): Promise<Captured> {
-  // Every case in flight listens to the same signal.
-  if (request.signal) setMaxListeners(0, request.signal)
-  const first = await attempt(staff, request, isolate)
-  if (!(first instanceof Blamed)) return { ...first, retried: false }
-  if (first.failure.kind !== 'died' && first.failure.kind !== 'memory') throw first.toError(request, null)
-  const second = await attempt(staff, request, true)
-  if (second instanceof Blamed) throw first.toError(request, second.failure)
-  return { ...second, retried: true }
-}
-
-/** A worker failed while it did this stage. */
-class Blamed {
-  readonly failure: WorkerFailure
-  readonly stage: Stage
-  constructor(failure: WorkerFailure, stage: Stage) {
-    this.failure = failure
-    this.stage = stage
-  }
-
-  toError({ target, side, signal }: CaptureRequest, later: WorkerFailure | null): unknown {
-    const { kind, message, detail } = this.failure
-    if ((kind === 'aborted' || later?.kind === 'aborted') && signal?.aborted) return signal.reason
-    const text = `${target.name}: ${message}${later ? whatCameLater(this.failure, later) : ''}`
-    return new StageError(this.stage, text, { side, detail, cause: this.failure })
-  }
-}
-
-function whatCameLater(first: WorkerFailure, second: WorkerFailure): string {
-  const isSame = first.message === second.message || (first.kind === 'memory' && second.kind === 'memory')
-  return isSame
-    ? ', twice, the second time alone in a fresh worker'
-    : `; then, alone in a fresh worker: ${second.message}`
-}
-
-async function attempt(
-  { crew, kept }: Staff,
-  request: CaptureRequest,
-  alone: boolean,
-): Promise<Omit<Captured, 'retried'> | Blamed> {
-  const { target, signal } = request
-  const progress: { stage: Stage } = { stage: 'compile' }
-  try {
-    const worker = await crew.acquire(target, { fresh: alone, ...(signal && { signal }) })
-    try {
-      return await worker.abortable(signal, () => captureIn(worker, request, progress, alone ? null : kept))
-    } finally {
-      await crew.release(target, worker, !alone)
-    }
-  } catch (error) {
-    if (error instanceof WorkerFailure) return new Blamed(error, progress.stage)
-    throw asStageError(error, request, progress.stage)
-  }
-}
-
-function asStageError(error: unknown, { target, side }: CaptureRequest, stage: Stage): unknown {
-  if (error instanceof RefusedRequest) {
-    return new StageError(stage, `${target.name}: ${error.message}`, { side, detail: error.detail })
-  }
-  if (!(error instanceof StageError) || error.side) return error
-  return new StageError(error.stage, `${target.name}: ${error.message}`, { side, detail: error.detail, cause: error })
-}
-
-async function captureIn(
-  worker: Worker,
-  request: CaptureRequest,
-  progress: { stage: Stage },
-  kept: KeptSessions | null,
-) {
+async function captureIn(worker: Worker, request: CaptureRequest, progress: Progress, kept: KeptSessions | null) {
   const { target, side, inputs, expects = [], taps } = request
   if (!worker.probe.available) throw new StageError('compile', `${target.name}: ${worker.probe.reason}`, { side })
   const { capabilities } = worker.probe
@@ -206,4 +146,10 @@ async function openOrTake(worker: Worker, request: CaptureRequest, kept: KeptSes
 
 function sessionKey({ target, shareAs, taps }: CaptureRequest): string | null {
   return shareAs === undefined || taps ? null : JSON.stringify([shareAs, target.options])
+}
+
+async function formIn(worker: Worker, { target, form, weights, model, makeFolder }: FormRequest) {
+  const folder = await makeFolder()
+  const file = await worker.form(model, { target, form, folder, weights })
+  return file === null ? null : join(folder, file)
 }

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FailureDetail } from '../domain/errors.ts'
 import type { TensorSink, Trace } from '../domain/tensor.ts'
-import type { Limits, ModelRef, OpenOptions, Probe, RunOutcome, WorkerLaunch } from './contract.ts'
-import { describeExit, overMemory } from './describe-failure.ts'
+import type { FormOptions, Limits, ModelRef, OpenOptions, Probe, RunOutcome, WorkerLaunch } from './contract.ts'
+import { describeExit, exitDetail, overMemory } from './describe-failure.ts'
 import { type FailureKind, RefusedRequest, WorkerFailure } from './failure.ts'
 import { watchMemory } from './memory-watch.ts'
 import { encodeHead, type Frame, FrameReader, ProtocolError } from './protocol/frame.ts'
@@ -10,6 +9,7 @@ import {
   type HostMessage,
   type Opened,
   PROTOCOL,
+  parseForm,
   parseHas,
   parseHello,
   parseOpened,
@@ -101,6 +101,17 @@ export class WorkerProxy {
       limitMs: this.#limits.compileMs,
       doing: 'open the model',
       parse: parseOpened,
+      send: (id) => sendModel(id, params.model, model),
+    })
+  }
+
+  async form(model: ModelRef, options: FormOptions): Promise<string | null> {
+    this.#process.tail.clear()
+    const params = { ...options, model: wireModel(model) }
+    return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'form', params }), {
+      limitMs: this.#limits.compileMs,
+      doing: `give the form "${options.form}"`,
+      parse: parseForm,
       send: (id) => sendModel(id, params.model, model),
     })
   }
@@ -279,19 +290,8 @@ export class WorkerProxy {
     void this.#process.exited.then((exit) => {
       const unstarted = exit.problem !== null
       const message = unstarted ? `cannot start ${this.#process.argv[0]}: ${exit.problem.message}` : describe(exit)
-      pending?.reject(new WorkerFailure(unstarted ? 'start' : kind, message, this.#detailOf(exit)))
+      pending?.reject(new WorkerFailure(unstarted ? 'start' : kind, message, exitDetail(this.#process, exit)))
     })
-  }
-
-  #detailOf(exit: Exit): FailureDetail {
-    const { argv, tail } = this.#process
-    return {
-      ...(argv[0] !== undefined && { tool: argv[0] }),
-      argv,
-      ...(exit.exitCode !== null && { exitCode: exit.exitCode }),
-      ...(exit.signal !== null && { signal: exit.signal }),
-      stderr: tail.text(),
-    }
   }
 }
 

@@ -1,11 +1,17 @@
-import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { lstatSync, readFileSync } from 'node:fs'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { DTYPES, type DType } from '../../src/domain/dtype.ts'
 import { StageError } from '../../src/domain/errors.ts'
+import type { Target } from '../../src/domain/target.ts'
 import { byteLengthOf, elementCount, type Tensor, type Trace } from '../../src/domain/tensor.ts'
+import type { ModelProto } from '../../src/onnx/generated/onnx-ml_pb.ts'
+import { readStructure } from '../../src/onnx/model.ts'
+import type { ModelRef } from '../../src/runtimes/contract.ts'
+import type { Pool } from '../../src/runtimes/pool.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { encodeStrings } from '../../src/tensors/strings.ts'
 import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
@@ -184,11 +190,46 @@ export function describeConformance(
       expect(Buffer.compare(captured.tensors.get('y')!.bytes, x.bytes)).toBe(0)
     })
 
+    test('it gives every form that it lists as a file, and refuses what it cannot open', async (context) => {
+      const probe = await pool.probe(target)
+      const { forms = [], blobs } = probe.available ? probe.capabilities : {}
+      context.skip(forms.length === 0, 'it lists no intermediate forms')
+      context.skip(blobs === true, 'it does not see our files')
+      const model = await saveModel(smallNetwork())
+      const edited = { format: 'onnx', bytes: smallNetwork(), folder: dirname(model.path) } as const
+      const given: string[] = []
+      for (const form of forms) {
+        for (const ref of [model, edited]) {
+          const path = await formOf(pool, target, form, ref)
+          if (path === null) continue
+          given.push(form)
+          expect(lstatSync(path).isFile(), form).toBe(true)
+          if (path.endsWith('.onnx')) expect(namesIn(await readStructure(path)), form).toEqual([['x'], ['y', 'z']])
+        }
+      }
+      expect(given).not.toEqual([])
+      const broken = await saveModel(unknownOperator())
+      expect(await failureOf(formOf(pool, target, given[0]!, broken))).toMatchObject({
+        stage: 'compile',
+        side: 'target',
+      })
+      expect(await formOf(pool, target, given[0]!, model)).not.toBeNull()
+    })
+
     test('its workers end when the pool is closed', async () => {
       await pool.close()
       expect(workerPids()).toEqual([])
     })
   })
+}
+
+function formOf(pool: Pool, target: Target, form: string, model: ModelRef): Promise<string | null> {
+  const makeFolder = () => mkdtemp(join(tmpdir(), 'assay-form-'))
+  return pool.form({ target, side: 'target', form, weights: 'inside', model, makeFolder })
+}
+
+function namesIn({ graph }: ModelProto): string[][] {
+  return [graph!.input, graph!.output].map((values) => values.map(({ name }) => name))
 }
 
 /** Three elements with different bytes; NaN patterns are avoided because moving them may quiet them. */

@@ -24,18 +24,33 @@ export function smallNetwork(): Uint8Array {
 
 /** The small network with the weights of its first layer in a file of their own, 8 bytes from its start. */
 export function withExternalWeights(location: string): { model: Uint8Array; weights: Uint8Array } {
-  const proto = fromBinary(ModelProtoSchema, smallNetwork())
-  const tensor = proto.graph!.initializer.find(({ name }) => name === 'w')!
-  const weights = new Uint8Array([...new Uint8Array(8), ...tensor.rawData])
-  const entries = { location, offset: '8', length: String(tensor.rawData.length) }
+  const whole = smallNetwork()
+  const w = fromBinary(ModelProtoSchema, whole).graph!.initializer.find(({ name }) => name === 'w')!
+  const entries = { location, offset: '8', length: String(w.rawData.length) }
+  return {
+    model: inOtherFile(whole, 'w', w.dims, entries),
+    weights: new Uint8Array([...new Uint8Array(8), ...w.rawData]),
+  }
+}
+
+/** The same model with the data of one constant, then of this shape, in another file. */
+export function inOtherFile(
+  model: Uint8Array,
+  constant: string,
+  dims: readonly bigint[],
+  entries: Readonly<Record<string, string>>,
+): Uint8Array {
+  const proto = fromBinary(ModelProtoSchema, model)
+  const tensor = proto.graph!.initializer.find(({ name }) => name === constant)!
   tensor.externalData = Object.entries(entries).map(([key, value]) => ({
     $typeName: 'onnx.StringStringEntryProto',
     key,
     value,
   }))
   tensor.rawData = new Uint8Array(0)
+  tensor.dims = [...dims]
   tensor.dataLocation = TensorProto_DataLocation.EXTERNAL
-  return { model: toBinary(ModelProtoSchema, proto), weights }
+  return toBinary(ModelProtoSchema, proto)
 }
 
 export function identity(dtype: DType, shape: readonly (number | string)[] = ['n']): Uint8Array {

@@ -22,6 +22,8 @@ export interface OrtSessionOptions {
   readonly interOpNumThreads: number
   readonly executionMode: 'sequential'
   readonly logSeverityLevel: number
+  /** Where the model is saved as it is after optimisation. */
+  readonly optimizedModelFilePath?: string
   readonly externalData?: readonly { readonly path: string; readonly data: Uint8Array }[]
   readonly extra: { readonly session: Readonly<Record<string, string>> }
 }

@@ -1,8 +1,9 @@
 import type { ModelRef, OpenOptions, Probe, Runtime, Session } from '../contract.ts'
 import { processorIdentity } from '../fingerprint.ts'
 import { createSession } from './create-session.ts'
+import { ORT_FORMS, saveForm } from './form.ts'
 import type { OnnxRuntime } from './onnxruntime.ts'
-import { describeOptions, sessionOptions, wrapSession } from './session.ts'
+import { describeOptions, sessionOptions, withFolder, wrapSession } from './session.ts'
 import { ORT_DTYPES } from './tensors.ts'
 
 export interface NativeOnnxRuntime extends OnnxRuntime {
@@ -22,6 +23,7 @@ export function ortRuntime(library: LoadedLibrary): Runtime {
     name: 'ort',
     probe: (device) => probe(library, device),
     open: (model, options) => open(library, model, options),
+    form: (model, options) => saveForm(library.ort, model, options),
   }
 }
 
@@ -47,6 +49,7 @@ async function probe({ ort, version, file }: LoadedLibrary, device: string): Pro
       taps: false,
       decode: false,
       profile: false,
+      forms: ORT_FORMS,
     },
     detail: { library: `onnxruntime-node ${version}`, file, devices: backends.join(', ') },
     fingerprint: JSON.stringify(['onnxruntime-node', version, processorIdentity()]),
@@ -79,10 +82,4 @@ async function open(library: LoadedLibrary, model: ModelRef, { target }: OpenOpt
       ? await createSession(ort, model.path, options)
       : await createSession(ort, model.bytes, withFolder(options, model.folder))
   return wrapSession(ort, session, { library: `onnxruntime-node ${version}`, file, ...describeOptions(options) })
-}
-
-/** Edited bytes keep their weights in the original model's folder. */
-function withFolder(options: ReturnType<typeof sessionOptions>, folder: string) {
-  const session = { ...options.extra.session, model_external_initializers_file_folder_path: folder }
-  return { ...options, extra: { session } }
 }

@@ -22,6 +22,12 @@ export function sessionOptions(target: Target): OrtSessionOptions {
   }
 }
 
+/** Edited bytes keep their weights in the original model's folder. */
+export function withFolder(options: OrtSessionOptions, folder: string): OrtSessionOptions {
+  const session = { ...options.extra.session, model_external_initializers_file_folder_path: folder }
+  return { ...options, extra: { session } }
+}
+
 export function describeOptions(options: OrtSessionOptions): Record<string, string> {
   return {
     executionProvider: options.executionProviders.join(', '),

@@ -3,7 +3,7 @@ import type { FailureDetail } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import { STAGES, type Stage } from '../../domain/verdict.ts'
-import type { ModelFormat, Probe, RunOutcome } from '../contract.ts'
+import type { FormOptions, ModelFormat, Probe, RunOutcome } from '../contract.ts'
 import { ProtocolError } from './frame.ts'
 import * as read from './read-fields.ts'
 
@@ -32,6 +32,8 @@ interface OpenParams {
   readonly taps?: readonly string[]
 }
 
+type FormParams = FormOptions & { readonly model: WireModel }
+
 export interface RunParams {
   readonly session: number
   readonly values: readonly TraceValue[]
@@ -58,6 +60,7 @@ export type HostMessage =
   | Request<'open', OpenParams>
   | Request<'run', RunParams>
   | Request<'close', { readonly session: number }>
+  | Request<'form', FormParams>
   | Request<'blob.has', { readonly digest: string }>
   | Request<'blob.put', { readonly digest: string; readonly byteLength: number }>
   | Notification<'tensor', TensorParams>
@@ -184,6 +187,12 @@ export function parseOpened(result: unknown): Opened {
     detail: read.texts(opened.detail ?? {}, 'open detail'),
     durationMs: opened.durationMs == null ? null : read.duration(opened.durationMs, 'open durationMs'),
   }
+}
+
+/** The answer to `form`: the name of a file in the folder that the request named. */
+export function parseForm(result: unknown): string | null {
+  const { file } = read.object(result, 'form result')
+  return file === null ? null : read.fileName(file, 'form file')
 }
 
 /** The answer to `blob.has`. */

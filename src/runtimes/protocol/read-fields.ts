@@ -68,7 +68,25 @@ export function capabilities(hello: Fields): Capabilities {
     profile: can.profile === true,
     sharedMemory: can.sharedMemory === true,
     blobs: can.blobs === true,
+    ...(can.forms != null && { forms: formNames(can.forms) }),
   }
+}
+
+const PLAIN_NAME = /^[\w-][\w.-]{0,99}$/
+
+/** They become parts of file names. */
+function formNames(value: unknown): string[] {
+  const names = list(value, 'capabilities forms').map((name) => text(name, 'name in capabilities forms'))
+  const bad = names.find((name, i) => !PLAIN_NAME.test(name) || names.indexOf(name) !== i)
+  if (bad === undefined) return names
+  throw wrong(bad, 'name in capabilities forms', 'letters, digits, ".", "-" and "_", and none twice')
+}
+
+/** A file in a folder that both know: nothing that could lead out of it. */
+export function fileName(value: unknown, what: string): string {
+  const name = text(value, what)
+  if (PLAIN_NAME.test(name)) return name
+  throw wrong(name, what, 'a plain file name of letters, digits, ".", "-" and "_"')
 }
 
 function dtypes(value: unknown, what: string) {

@@ -8,7 +8,7 @@ type Request<Method extends HostRequest['method']> = Extract<HostRequest, { read
 
 /** Where a worker gets the models from that it is told to open. */
 export interface ModelDesk<Model> {
-  fetch(channel: Channel, request: Request<'open'>): Promise<Model>
+  fetch(channel: Channel, request: Request<'open' | 'form'>): Promise<Model>
   has(digest: string): boolean
   put(channel: Channel, request: Request<'blob.put'>): Promise<void>
   /** The model was opened, so what was kept for it may go. */
@@ -38,7 +38,7 @@ export class BlobDesk implements ModelDesk<ShippedModel> {
     this.#keptBytes = keptBytes
   }
 
-  async fetch(_channel: Channel, { params: { model } }: Request<'open'>): Promise<ShippedModel> {
+  async fetch(_channel: Channel, { params: { model } }: Request<'open' | 'form'>): Promise<ShippedModel> {
     const { format, blob, external } = blobModel(model)
     const files = external.map((file) => [file.location, this.#take(file.blob)] as const)
     return { format, bytes: this.#take(blob), external: new Map(files) }

@@ -23,6 +23,7 @@ export async function serveRuntime<Model>(
     open: (request) => open(runtime, channel, desk, sessions, request),
     run: (request) => run(channel, sessions, request),
     close: ({ params }) => close(sessions, params.session),
+    form: (request) => form(runtime, channel, desk, request),
     'blob.has': async ({ params }) => ({ has: desk.has(params.digest) }),
     'blob.put': async (request) => {
       await desk.put(channel, request)
@@ -106,6 +107,18 @@ async function close(sessions: Map<number, Session>, id: number): Promise<unknow
   sessions.delete(id)
   await session?.close()
   return {}
+}
+
+async function form<Model>(
+  runtime: Runtime<Model>,
+  channel: Channel,
+  desk: ModelDesk<Model>,
+  request: Request<'form'>,
+) {
+  const { model: _named, ...options } = request.params
+  const model = await desk.fetch(channel, request)
+  if (!runtime.form) throw new UnknownMethod(request.method)
+  return { file: await runtime.form(model, options).finally(() => desk.tidy()) }
 }
 
 function wireError(error: unknown, method: string): unknown {

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest'
+import { parseForm, parseHello } from './messages.ts'
+
+const hello = { protocols: [1], version: '1', accepts: ['onnx'], dtypes: ['float32'] }
+
+describe('intermediate forms', () => {
+  test('are listed by name, in order; a worker that lists none gives none', () => {
+    expect(parseHello({ ...hello, capabilities: { forms: ['basic', 'all'] } })).toMatchObject({
+      capabilities: { forms: ['basic', 'all'] },
+    })
+    expect(parseHello({ ...hello, capabilities: {} })).not.toHaveProperty('capabilities.forms')
+  })
+
+  test.each([['../etc'], ['a/b'], [''], ['.hidden'], ['a\nb'], ['x'.repeat(101)], [7]])(
+    'a name such as %j, which could not be part of a file name, breaks the protocol',
+    (name) => {
+      expect(() => parseHello({ ...hello, capabilities: { forms: [name] } })).toThrow('capabilities forms')
+    },
+  )
+
+  test('a name that comes twice breaks the protocol', () => {
+    expect(() => parseHello({ ...hello, capabilities: { forms: ['a', 'a'] } })).toThrow('none twice')
+  })
+
+  test('are named as a plain file, or not at all where the target does not go that far', () => {
+    expect(parseForm({ file: 'basic.onnx' })).toBe('basic.onnx')
+    expect(parseForm({ file: null })).toBeNull()
+  })
+
+  test.each([['../basic.onnx'], ['/etc/passwd'], ['..'], [undefined], [{}]])(
+    'a file named %j breaks the protocol',
+    (file) => {
+      expect(() => parseForm({ file })).toThrow('form file')
+    },
+  )
+})
