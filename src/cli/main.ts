@@ -70,7 +70,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .version(packageVersion())
     .addHelpText('after', EXIT_HELP)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) })
+    .configureOutput({ outputError: (text, write) => write(oneLine(withAdvice(text.replace(/^error: /, '')))) })
   for (const spec of COMMANDS) {
     addCommand(program, spec, async (paths, options) => {
       exitCode = await (await spec.load())(paths, options)
@@ -139,6 +139,12 @@ function report(error: unknown): number {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
   process.stderr.write(`assay: internal error. This is a bug in Assay; please report it with these lines:\n${stack}\n`)
   return EXIT.internal
+}
+
+/** `option '--debug-ir <folder>' argument missing; write --debug-ir and then the folder` */
+function withAdvice(message: string): string {
+  const [, flag, value] = /^option '(?:-\w, )?(--?[\w-]+) <(.+)>' argument missing/.exec(message) ?? []
+  return flag ? `${message.trimEnd()}; write ${flag} and then the ${value}` : message
 }
 
 /** What was given may be in it: names of files, words of a configuration. */

@@ -4,8 +4,12 @@ import { EXIT } from '../domain/verdict.ts'
 import { type Asked, type Invocation, invocationOf } from '../library/invocation.ts'
 import { judgeOnnx } from '../library/judge-onnx.ts'
 import { acceptedLines } from '../reporters/accepted-lines.ts'
+import { formsLines } from '../reporters/forms-lines.ts'
 import { createReporters } from '../reporters/registry.ts'
+import { Screen } from '../reporters/screen.ts'
+import { createStyle } from '../reporters/style.ts'
 import type { TestValues } from '../settings/test-values.ts'
+import type { FormsDump } from '../suites/onnx/forms-dump.ts'
 import { askedFor, complain, notice, whyNothing } from './asked.ts'
 import { printIds } from './list.ts'
 import { interruptSignals } from './signals.ts'
@@ -41,6 +45,7 @@ async function judgeOnce(invocation: Invocation): Promise<number> {
   const signals = interruptSignals(notice)
   try {
     const outcome = await judgeOnnx(invocation, { reporters, signals, notice, ...(values.showOutput && { hear }) })
+    if (outcome.forms) printForms(outcome.forms, values)
     for (const problem of outcome.problems) complain(problem)
     if (outcome.accepted) for (const line of acceptedLines(outcome.accepted)) notice(line)
     if (outcome.header.plan.cases.length === 0) complain(whyNothing(invocation))
@@ -48,6 +53,13 @@ async function judgeOnce(invocation: Invocation): Promise<number> {
   } finally {
     signals.release()
   }
+}
+
+/** On stderr, so that --json stays alone on stdout. */
+function printForms(forms: FormsDump, { color }: TestValues): void {
+  const { stderr, env } = process
+  const style = createStyle(stderr, { env, ...(color !== undefined && { color }) })
+  new Screen(stderr, style).update(formsLines(forms, style), [])
 }
 
 const LONGEST_LINE = 4000

@@ -2,7 +2,9 @@ import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { dayOf } from '../domain/expected-failure.ts'
 import type { Reporter } from '../domain/run.ts'
+import { OwnedFolder } from '../files/owned-folder.ts'
 import type { Accepted } from '../reporters/accepted-lines.ts'
+import { shownPath } from '../reporters/shown-path.ts'
 import { readDurations } from '../runs/durations.ts'
 import { executeRun, type RunOutcome, type RunSignals } from '../runs/execute.ts'
 import type { ExpectedOutcomes } from '../runs/expected-failures.ts'
@@ -14,6 +16,7 @@ import { createPool, type Pool } from '../runtimes/pool.ts'
 import { expectedPlace, readExpected } from '../settings/expected-place.ts'
 import { onnxChoices } from '../settings/onnx-choices.ts'
 import type { TestValues } from '../settings/test-values.ts'
+import type { FormsDump } from '../suites/onnx/forms-dump.ts'
 import { onnxSuite } from '../suites/onnx/suite.ts'
 import { describeEnvironment } from './environment.ts'
 import { hideFromGit } from './hide-from-git.ts'
@@ -33,6 +36,8 @@ type Notice = (text: string) => void
 export interface JudgedOutcome extends RunOutcome {
   /** What `--accept` wrote. */
   readonly accepted?: Accepted
+  /** What `--debug-ir` wrote. */
+  readonly forms?: FormsDump
 }
 
 /** Judges the cases of an invocation, records the run and, where that is asked for, accepts what fails. */
@@ -57,13 +62,14 @@ async function judgeExpecting(
   expected: ExpectedOutcomes,
   invocation: Invocation,
   audience: Audience,
-): Promise<RunOutcome> {
+): Promise<JudgedOutcome> {
   const { cwd, values } = invocation
   await hideFromGit(join(cwd, '.assay'))
   const pool = poolFor(invocation, audience)
   try {
-    return await executeRun({
-      ...(await planRequest(invocation, pool, audience.notice, expected)),
+    const forms = await beginDump(invocation, pool)
+    const outcome = await executeRun({
+      ...(await planRequest(invocation, pool, audience.notice, { expected, forms })),
       expected,
       runsFolder: resolve(cwd, values.outputDir),
       cacheFolder: resolve(cwd, values.cacheDir),
@@ -80,6 +86,7 @@ async function judgeExpecting(
       reproduce: reproduceOf(invocation),
       ...(audience.signals && { signals: audience.signals }),
     })
+    return forms ? { ...outcome, forms, problems: [...outcome.problems, ...forms.problems] } : outcome
   } finally {
     await pool.close()
   }
@@ -94,6 +101,16 @@ export async function planOnnx(
   return header
 }
 
+const FORMS_OWNER = { option: '--debug-ir', marker: '.assay-debug-ir' }
+
+/** null where no forms were asked for. */
+async function beginDump({ cwd, values }: Invocation, pool: Pool): Promise<FormsDump | null> {
+  const { debugIr, force } = values
+  if (debugIr === undefined) return null
+  const { FormsDump } = await import('../suites/onnx/forms-dump.ts')
+  return FormsDump.begin(await OwnedFolder.claim(shownPath(resolve(cwd, debugIr)), FORMS_OWNER, force), pool)
+}
+
 /** Where an entry stands does not matter to a plan, what it says does. */
 function saidBy({ entries }: ExpectedOutcomes): unknown {
   return entries.map(({ place: _place, ...said }) => said)
@@ -103,7 +120,7 @@ async function planRequest(
   invocation: Invocation,
   pool: Pool,
   notice: Notice,
-  expected?: ExpectedOutcomes,
+  { expected, forms }: { readonly expected?: ExpectedOutcomes; readonly forms?: FormsDump | null } = {},
 ): Promise<PlanRequest> {
   const { cwd, paths, values, loaded, targets } = invocation
   const { keyword, pattern, shard, durations } = values
@@ -119,7 +136,7 @@ async function planRequest(
     reproduce: reproduceOf(invocation),
   })
   return {
-    suites: [suite],
+    suites: [forms ? forms.after(suite) : suite],
     select: { ...(keyword !== undefined && { keyword }), ...(pattern !== undefined && { pattern }) },
     ...(values.lastFailed && { narrow: (ids) => narrowToFailed(ids, invocation, notice) }),
     shard: shard === undefined ? null : parseShard(shard),

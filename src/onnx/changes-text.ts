@@ -2,11 +2,13 @@ import type { NodeProto } from './generated/onnx-ml_pb.ts'
 import { changedAttributes, type FormFacts, type GraphChanges, opOf, type Replacement } from './graph-changes.ts'
 import { attributeText, cleanName, inputText } from './listing.ts'
 
+export const CONSTANTS_NOTE = 'Constant nodes are not counted: some forms have constants instead.'
+
 /** What changed between two neighbouring forms, for a person: counts first, then node by node. */
 export function changesText(title: string, changes: GraphChanges): string {
   const { before, after, replaced, adjusted, gone, added } = changes
   const parts = [
-    [`${title}: ${countText(changes)}`, 'Constant nodes are not counted: some forms have constants instead.'],
+    [`${title}: ${countText(changes)}`, CONSTANTS_NOTE],
     opTable(before, after),
     section('replaced', [...patternTexts(replaced), ...separated(replaced.map(replacementLine))], replaced.length),
     section('gone, and nothing makes their values', gone.map(label)),

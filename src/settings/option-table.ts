@@ -237,6 +237,21 @@ const OUTPUT: readonly OptionSpec[] = [
     default: '.assay/cache',
     help: 'where products of steps are kept',
   },
+  {
+    key: 'debugIr',
+    flags: '--debug-ir <folder>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'write every model as given and as the target made it, form by form, into this folder',
+  },
+  {
+    key: 'force',
+    flags: '--force',
+    type: 'boolean',
+    default: false,
+    commandLineOnly: true,
+    help: 'let --debug-ir use a folder that is not empty; only what an earlier one wrote is removed',
+  },
   { key: 'cacheSize', flags: '--cache-size <size>', type: 'bytes', default: 10e9, help: 'disk budget of the cache' },
   {
     key: 'showOutput',

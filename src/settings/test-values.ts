@@ -45,6 +45,8 @@ export interface TestValues {
   readonly cacheDir: string
   readonly cacheSize: number
   readonly showOutput: boolean
+  readonly debugIr: string | undefined
+  readonly force: boolean
   readonly verbose: boolean
   readonly color: boolean | undefined
 }
@@ -59,6 +61,7 @@ export function testValues(raw: Readonly<Record<string, OptionValue>>): TestValu
   checkWhole('--seed', seed, 0)
   checkWhole('--max-failures', raw.maxFailures, 1)
   checkAcceptance(raw)
+  checkDump(raw.debugIr, raw.force)
   const maxFailures = failFast ? 1 : raw.maxFailures
   const defaults = {
     layerGroup: [],
@@ -96,6 +99,17 @@ function defaultReporters(): string[] {
 
 function defined(values: Readonly<Record<string, OptionValue>>): Record<string, OptionValue> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+/** The next flag is easily taken for the folder. */
+function checkDump(folder: OptionValue, force: OptionValue): void {
+  if (force && folder === undefined)
+    throw new UsageError('option', '--force is only for --debug-ir, which is not given')
+  if (folder === undefined || !/^-|^$/.test(String(folder))) return
+  throw new UsageError(
+    'option',
+    `--debug-ir takes the folder to write into, as in --debug-ir ir_dump; found "${folder}"`,
+  )
 }
 
 function checkWhole(flag: string, value: OptionValue, least: number): void {

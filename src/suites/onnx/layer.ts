@@ -45,6 +45,12 @@ export async function judgeLayer(c: LayerCase, lab: Lab, options: OnnxSuiteConte
   return work.isMadeUp ? judgeOnce(work) : judgeWork(work)
 }
 
+/** The layer as the target gets it, under its own names. */
+export async function layerUnderTest(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<CutLayer> {
+  refuseUnjudged(c)
+  return (await prepare(c, lab, options)).tested
+}
+
 /** Layers that compute the same on the same numbers are judged once. */
 async function judgeOnce(work: Work): Promise<Judgement> {
   const { c, options, cut, tested } = work

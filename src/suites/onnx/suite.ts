@@ -11,6 +11,7 @@ import { type FullModelCase, judgeFullModel } from './full-model.ts'
 import type { InputRules } from './inputs.ts'
 import { judgeLayer, type LayerCase } from './layer.ts'
 import { LayerBenches } from './layer-bench.ts'
+import { type ModelUnderTest, modelUnderTest } from './model-under-test.ts'
 import type { ToleranceRule } from './rules.ts'
 import type { MeasuredBand } from './sensitivity.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from './shapes.ts'
@@ -63,8 +64,13 @@ export interface OnnxSuiteContext extends OnnxSuiteOptions {
 
 const RECORDED = 'recorded'
 
+export interface OnnxSuite extends Suite {
+  /** What the target of a collected case is given to run. */
+  underTest(c: Case, lab: Lab): Promise<ModelUnderTest>
+}
+
 /** ONNX models, whole and layer by layer, target against reference. */
-export function onnxSuite(options: OnnxSuiteOptions): Suite {
+export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
   const cases = new Map<string, FullModelCase | LayerCase>()
   const layers = new Map<string, string[]>()
   const layersOf = (whole: string) => layers.get(whole) ?? []
@@ -89,6 +95,7 @@ export function onnxSuite(options: OnnxSuiteOptions): Suite {
       const found = cases.get(c.id)!
       return 'site' in found ? judgeLayer(found, lab, context) : judgeFullModel(found, lab, context)
     },
+    underTest: (c, lab) => modelUnderTest(cases.get(c.id)!, lab, context),
   }
 }
 

@@ -1,0 +1,67 @@
+import type { Target } from '../../domain/target.ts'
+import { patternTexts } from '../../onnx/changes-text.ts'
+import type { GraphChanges } from '../../onnx/graph-changes.ts'
+import type { Pool } from '../../runtimes/pool.ts'
+
+/** One form of a model, as far as it could be had. */
+export interface WrittenForm {
+  /** As the files begin: `1-basic`. */
+  readonly name: string
+  /** null where it could not be had, or is no ONNX. */
+  readonly nodes: number | null
+  /** Since the form before; null for the first. */
+  readonly changes: GraphChanges | null
+  /** Why there is no listing of it. */
+  readonly problem: string | null
+}
+
+/** What became of one case's model, a line for every form in which something changed. */
+export interface FormsSummary {
+  readonly lines: readonly string[]
+  /** Something changed, failed or is missing. */
+  readonly isNotable: boolean
+}
+
+/** Names of the forms that a target gives, or why there are none. */
+export async function formsOf(
+  pool: Pool,
+  target: Target,
+): Promise<{ readonly forms: readonly string[]; readonly reason: string | null }> {
+  const probe = await pool.probe(target)
+  if (!probe.available) return { forms: [], reason: `${target.name} is not available: ${probe.reason}` }
+  const { forms = [], blobs } = probe.capabilities
+  // A worker without our files has nowhere to write to.
+  if (forms.length > 0 && !blobs) return { forms, reason: null }
+  return { forms: [], reason: `${target.name} does not give its intermediate forms; models are written as given only` }
+}
+
+/** The README of a case has all. */
+const PATTERNS_SHOWN = 1
+
+/** `221 → 179 nodes at basic (35× Conv+BatchNormalization → Conv, …)`, `layout failed, all failed` */
+export function summaryOf(forms: readonly WrittenForm[], note: string | null): FormsSummary {
+  const changed = forms.flatMap((form) => changeText(form) ?? [])
+  const first = forms[0]?.nodes
+  const failed = forms.filter(({ problem }) => problem !== null).map(({ name }) => `${formName(name)} failed`)
+  const compared = forms.filter(({ changes }) => changes !== null).length
+  const still = changed.length === 0 && first != null ? [stillText(first, compared)] : []
+  const lines = [...still, ...changed, failed.join(', '), note ?? ''].filter(Boolean)
+  return { lines, isNotable: changed.length + failed.length > 0 }
+}
+
+function stillText(nodes: number, compared: number): string {
+  const count = `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`
+  return compared > 0 ? `${count}, the same in every form` : `${count} as given`
+}
+
+function changeText({ name, changes }: WrittenForm): string | null {
+  if (!changes) return null
+  const { before, after, replaced } = changes
+  const patterns = patternTexts(replaced)
+  const more = patterns.length > PATTERNS_SHOWN ? ', …' : ''
+  const why = patterns.length > 0 ? ` (${patterns.slice(0, PATTERNS_SHOWN).join(', ')}${more})` : ''
+  if (before.nodes !== after.nodes) return `${before.nodes} → ${after.nodes} nodes at ${formName(name)}${why}`
+  return replaced.length > 0 ? `${replaced.length} replaced at ${formName(name)}${why}` : null
+}
+
+const formName = (name: string) => name.replace(/^\d+-/, '')
