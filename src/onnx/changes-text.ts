@@ -6,11 +6,15 @@ export const CONSTANTS_NOTE = 'Constant nodes are not counted: some forms have c
 
 /** What changed between two neighbouring forms, for a person: counts first, then node by node. */
 export function changesText(title: string, changes: GraphChanges): string {
-  const { before, after, replaced, adjusted, gone, added } = changes
+  const { before, after, replaced, adjusted, merged, gone, added } = changes
   const parts = [
     [`${title}: ${countText(changes)}`, CONSTANTS_NOTE],
     opTable(before, after),
     section('replaced', [...patternTexts(replaced), ...separated(replaced.map(replacementLine))], replaced.length),
+    section(
+      'merged with another that did the same',
+      merged.map(({ node, into }) => `${label(node)} → ${label(into)}`),
+    ),
     section('gone, and nothing makes their values', gone.map(label)),
     section('new, and nothing made their values', added.map(label)),
     section(

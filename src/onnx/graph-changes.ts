@@ -1,4 +1,5 @@
 import { equals } from '@bufbuild/protobuf'
+import { equalNodes } from './equal-nodes.ts'
 import { AttributeProtoSchema, type GraphProto, type ModelProto, type NodeProto } from './generated/onnx-ml_pb.ts'
 import { graphsOf, type Scope, scopesOf } from './walk.ts'
 
@@ -17,6 +18,8 @@ export interface GraphChanges {
   readonly replaced: readonly Replacement[]
   /** The same op that makes the same values, with other inputs or attributes. */
   readonly adjusted: readonly { readonly before: NodeProto; readonly after: NodeProto }[]
+  /** Nodes that did the same with the same values as another, which is still there. */
+  readonly merged: readonly { readonly node: NodeProto; readonly into: NodeProto }[]
   readonly gone: readonly NodeProto[]
   readonly added: readonly NodeProto[]
 }
@@ -44,6 +47,7 @@ export function graphChanges(before: ModelProto, after: ModelProto): GraphChange
   const [old, now] = [graphScopes(before), graphScopes(after)]
   const replaced: Replacement[] = []
   const adjusted: GraphChanges['adjusted'][number][] = []
+  const merged: GraphChanges['merged'][number][] = []
   const gone: NodeProto[] = []
   const added: NodeProto[] = []
   for (const where of new Set([...old.keys(), ...now.keys()])) {
@@ -55,10 +59,11 @@ export function graphChanges(before: ModelProto, after: ModelProto): GraphChange
       if (!isSame) replaced.push(replacement)
       else if (!isEqual(one!, other!)) adjusted.push({ before: one!, after: other! })
     }
+    merged.push(...changes.merged())
     gone.push(...changes.gone())
     added.push(...changes.added())
   }
-  return { before: formFacts(before), after: formFacts(after), replaced, adjusted, gone, added }
+  return { before: formFacts(before), after: formFacts(after), replaced, adjusted, merged, gone, added }
 }
 
 export function opOf({ domain, opType }: NodeProto): string {
@@ -111,6 +116,7 @@ class ScopeChanges {
   readonly #aliases = new Map<string, string>()
   readonly #shared: ReadonlySet<string>
   readonly #claimed = new Set<NodeProto>()
+  readonly #merged: ReadonlyMap<NodeProto, NodeProto>
 
   constructor(before: Side, after: Side) {
     this.#before = before
@@ -118,7 +124,13 @@ class ScopeChanges {
     for (const node of after.nodes) this.#findAlias(node)
     const aliased = new Set(this.#aliases.values())
     const stays = (name: string) => after.makers.has(name) || after.constants.has(name) || aliased.has(name)
+    this.#merged = new Map(equalNodes(before.nodes).flatMap((group) => mergedIn(group, stays)))
+    for (const node of this.#merged.keys()) this.#claimed.add(node)
     this.#shared = new Set([...before.makers.keys()].filter(stays))
+  }
+
+  merged(): GraphChanges['merged'] {
+    return Array.from(this.#merged, ([node, into]) => ({ node, into }))
   }
 
   replacements(): Replacement[] {
@@ -186,6 +198,11 @@ class ScopeChanges {
     }
     return [...found].sort((a, b) => side.places.get(a)! - side.places.get(b)!)
   }
+}
+
+function mergedIn(group: readonly NodeProto[], stays: (value: string) => boolean): [NodeProto, NodeProto][] {
+  const survivor = group.find(({ output }) => output.some(stays))
+  return survivor ? group.filter(({ output }) => !output.some(stays)).map((node) => [node, survivor]) : []
 }
 
 function isEqual(a: NodeProto, b: NodeProto): boolean {

@@ -19,7 +19,7 @@ function fromHighest(versions: readonly string[]): string[] {
 }
 
 /** The order of semver.org, 11. */
-function compareVersions(a: string, b: string): number {
+export function compareVersions(a: string, b: string): number {
   const [x, y] = [partsOf(a), partsOf(b)]
   const byRelease = compareFields(x.release, y.release)
   if (byRelease !== 0 || x.prerelease === y.prerelease) return byRelease

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FormOptions, ModelRef } from '../contract.ts'
+import { compareVersions } from '../version-order.ts'
 import { createSession } from './create-session.ts'
 import type { OnnxRuntime, OrtSessionOptions } from './onnxruntime.ts'
 import { sessionOptions, withFolder } from './session.ts'
@@ -9,7 +10,12 @@ import { sessionOptions, withFolder } from './session.ts'
 const LEVELS = ['basic', 'extended', 'layout', 'all']
 const UNOPTIMISED = 'disabled'
 
-export const ORT_FORMS: readonly string[] = [UNOPTIMISED, ...LEVELS]
+/** onnxruntime-node saves nothing before 1.21 and has no level `layout` before 1.23. */
+export function ortForms(version: string): string[] {
+  if (compareVersions(version, '1.21.0') < 0) return []
+  const hasLayout = compareVersions(version, '1.23.0') >= 0
+  return [UNOPTIMISED, ...LEVELS.filter((level) => level !== 'layout' || hasLayout)]
+}
 
 /** Saves the model as onnxruntime has it after one optimisation level, if the target's own goes that far. */
 export async function saveForm(

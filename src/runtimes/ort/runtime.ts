@@ -1,7 +1,7 @@
 import type { ModelRef, OpenOptions, Probe, Runtime, Session } from '../contract.ts'
 import { processorIdentity } from '../fingerprint.ts'
 import { createSession } from './create-session.ts'
-import { ORT_FORMS, saveForm } from './form.ts'
+import { ortForms, saveForm } from './form.ts'
 import type { OnnxRuntime } from './onnxruntime.ts'
 import { describeOptions, sessionOptions, withFolder, wrapSession } from './session.ts'
 import { ORT_DTYPES } from './tensors.ts'
@@ -49,7 +49,7 @@ async function probe({ ort, version, file }: LoadedLibrary, device: string): Pro
       taps: false,
       decode: false,
       profile: false,
-      forms: ORT_FORMS,
+      forms: ortForms(version),
     },
     detail: { library: `onnxruntime-node ${version}`, file, devices: backends.join(', ') },
     fingerprint: JSON.stringify(['onnxruntime-node', version, processorIdentity()]),

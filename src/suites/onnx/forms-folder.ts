@@ -11,7 +11,7 @@ import { listModel } from '../../onnx/listing.ts'
 import { type OnnxModel, readStructure } from '../../onnx/model.ts'
 import { tensorProtosOf } from '../../onnx/walk.ts'
 import type { FormOptions, ModelRef } from '../../runtimes/contract.ts'
-import { type FormsSummary, summaryOf, type WrittenForm } from './forms.ts'
+import { type FormsSummary, mergedText, summaryOf, type WrittenForm } from './forms.ts'
 
 /** Weights in other files that are larger are not written again and again: of such models there are listings only. */
 const MOST_EXTERNAL_BYTES = 64 * 2 ** 20
@@ -134,6 +134,6 @@ function changesIn({ name, changes, problem, nodes }: WrittenForm): string {
   if (problem !== null) return `failed: ${problem}`
   if (nodes === null) return 'as the target wrote it'
   if (!changes) return name === '0-given' ? 'as given' : ''
-  const patterns = patternTexts(changes.replaced)
+  const patterns = [...patternTexts(changes.replaced), ...mergedText(changes.merged.length)]
   return patterns.join(', ') || (changes.before.nodes === changes.after.nodes ? 'the same nodes' : '')
 }

@@ -56,12 +56,16 @@ function stillText(nodes: number, compared: number): string {
 
 function changeText({ name, changes }: WrittenForm): string | null {
   if (!changes) return null
-  const { before, after, replaced } = changes
-  const patterns = patternTexts(replaced)
+  const { before, after, replaced, merged } = changes
+  const patterns = [...patternTexts(replaced), ...mergedText(merged.length)]
   const more = patterns.length > PATTERNS_SHOWN ? ', …' : ''
   const why = patterns.length > 0 ? ` (${patterns.slice(0, PATTERNS_SHOWN).join(', ')}${more})` : ''
   if (before.nodes !== after.nodes) return `${before.nodes} → ${after.nodes} nodes at ${formName(name)}${why}`
   return replaced.length > 0 ? `${replaced.length} replaced at ${formName(name)}${why}` : null
+}
+
+export function mergedText(count: number): string[] {
+  return count > 0 ? [`${count} merged with equal ones`] : []
 }
 
 const formName = (name: string) => name.replace(/^\d+-/, '')
