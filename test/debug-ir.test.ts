@@ -172,7 +172,8 @@ describe('--debug-ir', () => {
     const errors = ['basic', 'extended', 'layout', 'all'].map((level, i) => `${i + 1}-${level}.error.txt`)
     expect(readdirSync(place).sort()).toEqual(['0-given.onnx', '0-given.txt', ...errors, 'README.txt'].sort())
     expect(read(place, '1-basic.error.txt')).toContain('NoSuchOperator')
-    expect(ran.stderr).toContain('basic failed, extended failed, layout failed, all failed')
+    expect(ran.stderr).toContain('basic, extended, layout, all failed: ort:cpu: Load model from ')
+    expect(read(place, 'README.txt')).toMatch(/^1-basic +- +failed, see 1-basic.error.txt$/m)
   })
 
   test('of a model that cannot be read there is a text that says so', async () => {
@@ -192,6 +193,7 @@ describe('--debug-ir', () => {
     const place = join(folder, 'ir/model_full_model@phases')
     expect(read(place, '1-parsed.mlir')).toBe('func @main() { return }\n')
     expect(read(place, '2-lowered.error.txt')).toContain('cannot lower Conv')
+    expect(ran.stderr).toContain('    scheduled failed: phases: the worker was killed by SIGABRT')
     expect(read(place, '3-scheduled.error.txt')).toMatch(
       /killed by SIGABRT.*twice[\s\S]*assertion failed: no such slot/,
     )

@@ -18,8 +18,9 @@ test('cases in which something changed are shown, wrapped; the others are counte
       "",
       "intermediate forms of 3 cases: ir",
       "  m/full_model@ort:cpu",
-      "    221 → 179 nodes at basic, 221 → 179 nodes at basic, 221",
-      "    → 179 nodes at basic, all failed",
+      "    221 → 179 nodes at basic (35× Conv+BatchNormalization →",
+      "    Conv, …)",
+      "    all failed",
       "… and 2 more in which nothing changed, see ir/index.txt",
       "w gives none",
     ]

@@ -131,7 +131,7 @@ function dropWeights(proto: ModelProto): void {
 }
 
 function changesIn({ name, changes, problem, nodes }: WrittenForm): string {
-  if (problem !== null) return `failed: ${problem}`
+  if (problem !== null) return `failed, see ${name}.error.txt`
   if (nodes === null) return 'as the target wrote it'
   if (!changes) return name === '0-given' ? 'as given' : ''
   const patterns = [...patternTexts(changes.replaced), ...mergedText(changes.merged.length)]

@@ -1,4 +1,5 @@
 import type { Target } from '../../domain/target.ts'
+import { shortenEnd } from '../../domain/text.ts'
 import { patternTexts } from '../../onnx/changes-text.ts'
 import type { GraphChanges } from '../../onnx/graph-changes.ts'
 import type { Pool } from '../../runtimes/pool.ts'
@@ -38,15 +39,27 @@ export async function formsOf(
 /** The README of a case has all. */
 const PATTERNS_SHOWN = 1
 
-/** `221 → 179 nodes at basic (35× Conv+BatchNormalization → Conv, …)`, `layout failed, all failed` */
+/** `221 → 179 nodes at basic (35× Conv+BatchNormalization → Conv, …)`, `layout, all failed: the worker was killed …` */
 export function summaryOf(forms: readonly WrittenForm[], note: string | null): FormsSummary {
   const changed = forms.flatMap((form) => changeText(form) ?? [])
   const first = forms[0]?.nodes
-  const failed = forms.filter(({ problem }) => problem !== null).map(({ name }) => `${formName(name)} failed`)
+  const failed = failureTexts(forms)
   const compared = forms.filter(({ changes }) => changes !== null).length
   const still = changed.length === 0 && first != null ? [stillText(first, compared)] : []
-  const lines = [...still, ...changed, failed.join(', '), note ?? ''].filter(Boolean)
+  const lines = [...still, ...changed, ...failed, note ?? ''].filter(Boolean)
   return { lines, isNotable: changed.length + failed.length > 0 }
+}
+
+/** The files have the whole text. */
+const PROBLEM_WIDTH = 120
+
+/** Forms that failed for the same reason stand together. */
+function failureTexts(forms: readonly WrittenForm[]): string[] {
+  const names = new Map<string, string[]>()
+  for (const { name, problem } of forms) {
+    if (problem !== null) names.set(problem, [...(names.get(problem) ?? []), formName(name)])
+  }
+  return Array.from(names, ([problem, failed]) => `${failed.join(', ')} failed: ${shortenEnd(problem, PROBLEM_WIDTH)}`)
 }
 
 function stillText(nodes: number, compared: number): string {
