@@ -37,7 +37,10 @@ function watching(args: readonly string[], folder: string) {
 describe('--watch', () => {
   test('judges a model again when it changes, and only that one', async () => {
     const folder = project({ 'nets/a.onnx': reference, 'nets/b.onnx': reference, 'other.onnx': reference })
-    const { rest, quit } = watching(['test', 'nets', '--target', 'ort-web:wasm,model=other.onnx'], folder)
+    const { rest, quit } = watching(
+      ['test', 'nets', '--target', 'ort-web:wasm,model=other.onnx', '--debug-ir', 'ir'],
+      folder,
+    )
     expect(await rest()).toContain('2 passed')
     writeFileSync(join(folder, 'nets/b.tmp'), off)
     renameSync(join(folder, 'nets/b.tmp'), join(folder, 'nets/b.onnx'))

@@ -13,7 +13,7 @@ const KEYS = 'r: all again, f: what failed, q: quit'
 /** Judges, then again whenever something changes or a key asks for it, until it is told to end. */
 export async function watch(asked: Asked, judge: (invocation: Invocation) => Promise<number>): Promise<number> {
   const files = new FileWatch(asked.cwd, asked.options.config as string | undefined)
-  let wish: Wish = {}
+  let wish: Wish = { again: false }
   for (;;) {
     const invocation = await unlessWrong(() => invocationOf(asked))
     await files.begin(invocation)
@@ -27,12 +27,16 @@ export async function watch(asked: Asked, judge: (invocation: Invocation) => Pro
 
 /** What the next run is to judge; by default everything. */
 interface Wish {
+  /** Not the first run, so a folder that it was told to write to holds what the one before wrote. */
+  readonly again?: boolean
   readonly only?: readonly string[]
   readonly lastFailed?: boolean
 }
 
-function wished(invocation: Invocation, { only, lastFailed = invocation.values.lastFailed }: Wish): Invocation {
-  return { ...invocation, values: { ...invocation.values, lastFailed }, ...(only && { only }) }
+function wished(invocation: Invocation, { only, lastFailed, again = true }: Wish): Invocation {
+  const { values } = invocation
+  const asWished = { ...values, lastFailed: lastFailed ?? values.lastFailed, force: values.force || again }
+  return { ...invocation, values: asWished, ...(only && { only }) }
 }
 
 /** What is wrong now, such as a mistyped configuration, may be right after the next change. */
