@@ -4,7 +4,16 @@ import { FormatError, UsageError } from '../domain/errors.ts'
 import { cleanProse } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { packageVersion } from '../library/package-version.ts'
-import { CACHE_OPTIONS, LIST_OPTIONS, MERGE_OPTIONS, TEST_OPTIONS } from '../settings/option-table.ts'
+import { checkEnvironment } from '../settings/check-environment.ts'
+import {
+  CACHE_OPTIONS,
+  CONFIG_OPTIONS,
+  LIST_OPTIONS,
+  MERGE_OPTIONS,
+  OPTION_GROUPS,
+  TEST_OPTIONS,
+} from '../settings/option-table.ts'
+import { valueText } from '../settings/option-text.ts'
 import { flagOf, type OptionSpec } from '../settings/options.ts'
 
 type Action = (paths: string[], options: Record<string, unknown>) => Promise<number>
@@ -52,7 +61,16 @@ const COMMANDS: readonly CommandSpec[] = [
     options: CACHE_OPTIONS,
     load: async () => (await import('./cache.ts')).cache,
   },
+  {
+    name: 'config',
+    argument: '[paths...]',
+    summary: 'print what the options of a command line mean and where each value came from',
+    options: CONFIG_OPTIONS,
+    load: async () => (await import('./config.ts')).config,
+  },
 ]
+
+const ALL_OPTIONS: readonly OptionSpec[] = COMMANDS.flatMap(({ options }) => options)
 
 const EXIT_HELP = `
 Exit codes:
@@ -73,6 +91,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .configureOutput({ outputError: (text, write) => write(oneLine(withAdvice(text.replace(/^error: /, '')))) })
   for (const spec of COMMANDS) {
     addCommand(program, spec, async (paths, options) => {
+      for (const note of checkEnvironment(process.env, ALL_OPTIONS)) process.stderr.write(oneLine(note))
       exitCode = await (await spec.load())(paths, options)
     })
   }
@@ -95,7 +114,8 @@ function addCommand(
 function addOption(command: Command, spec: OptionSpec): void {
   const { aliases = [], documented = [] } = spec
   const hasDefault = spec.default !== undefined && spec.default !== false
-  command.addOption(optionOf(spec, spec.flags, hasDefault ? `${spec.help} (default: ${shown(spec)})` : spec.help))
+  const help = hasDefault ? `${spec.help} (default: ${valueText(spec, spec.default)})` : spec.help
+  command.addOption(optionOf(spec, spec.flags, help))
   for (const flags of [...aliases, ...documented]) command.addOption(optionOf(spec, flags, spec.help).hideHelp())
   for (const flags of documented) {
     const name = new Option(flags).name()
@@ -106,6 +126,8 @@ function addOption(command: Command, spec: OptionSpec): void {
 
 function optionOf(spec: OptionSpec, flags: string, help: string): Option {
   const option = new Option(flags, help)
+  const group = Object.keys(OPTION_GROUPS).find((title) => OPTION_GROUPS[title]!.includes(spec))
+  if (group) option.helpGroup(`${group}:`)
   option.attributeName = () => spec.key
   if (spec.type === 'list') option.argParser((value: string, previous: string[] = []) => [...previous, value])
   return option
@@ -122,12 +144,6 @@ function negation(spec: OptionSpec): Option {
   const option = new Option(spec.flags.replace('--', '--no-')).hideHelp()
   option.attributeName = () => spec.key
   return option
-}
-
-function shown(spec: OptionSpec): string {
-  if (spec.type !== 'bytes') return String(spec.default)
-  const size = Number(spec.default)
-  return size % 2 ** 30 === 0 ? `${size / 2 ** 30}gib` : `${size / 1e9}gb`
 }
 
 function report(error: unknown): number {

@@ -6,12 +6,14 @@ const SELECTION: readonly OptionSpec[] = [
     flags: '--reference <target>',
     type: 'string',
     help: 'the trusted target everything is compared with (default: ort:cpu, or the recorded outputs)',
+    completes: 'targets',
   },
   {
     key: 'target',
     flags: '--target <target>',
     type: 'list',
     help: 'what is under test; repeatable (default: ort-web:wasm)',
+    completes: 'targets',
   },
   {
     key: 'hw',
@@ -33,6 +35,7 @@ const SELECTION: readonly OptionSpec[] = [
     type: 'string',
     default: 'full,layers',
     help: 'full: whole models; layers: every layer alone, on what the reference computed before it; full,layers: both',
+    completes: ['full', 'layers', 'full,layers'],
   },
   {
     key: 'layerGroup',
@@ -46,6 +49,7 @@ const SELECTION: readonly OptionSpec[] = [
     type: 'string',
     default: 'reference',
     help: 'reference: what it computed before each layer; random: made up, equal layers judged once',
+    completes: ['reference', 'random'],
   },
   {
     key: 'keyword',
@@ -53,6 +57,7 @@ const SELECTION: readonly OptionSpec[] = [
     type: 'string',
     commandLineOnly: true,
     help: 'only cases whose id contains these words; and, or, not, parentheses',
+    completes: 'keywords',
   },
   {
     key: 'pattern',
@@ -60,6 +65,7 @@ const SELECTION: readonly OptionSpec[] = [
     type: 'string',
     commandLineOnly: true,
     help: 'only cases whose id matches this regular expression',
+    completes: 'patterns',
   },
   {
     key: 'lastFailed',
@@ -76,6 +82,7 @@ const SELECTION: readonly OptionSpec[] = [
     flags: '--durations <file>',
     type: 'string',
     help: 'measured durations (JSON, id to ms) that balance the shards',
+    completes: 'files',
   },
 ]
 
@@ -129,7 +136,13 @@ const EXECUTION: readonly OptionSpec[] = [
     default: 4 * 2 ** 30,
     help: 'limit of the outputs of one run of a model',
   },
-  { key: 'isolate', flags: '--isolate <what>', type: 'string', help: '"case" gives every case a process of its own' },
+  {
+    key: 'isolate',
+    flags: '--isolate <what>',
+    type: 'string',
+    help: '"case" gives every case a process of its own',
+    completes: ['case'],
+  },
   { key: 'failFast', flags: '-x', type: 'boolean', commandLineOnly: true, help: 'stop after the first fail or error' },
   { key: 'maxFailures', flags: '--max-failures <n>', type: 'number', help: 'stop after n fails and errors' },
   {
@@ -222,6 +235,7 @@ const OUTPUT: readonly OptionSpec[] = [
     flags: '--reporter <name[:file]>',
     type: 'list',
     help: 'terminal, json, junit or github; repeatable (default: terminal)',
+    completes: 'reporters',
   },
   {
     key: 'outputDir',
@@ -229,6 +243,7 @@ const OUTPUT: readonly OptionSpec[] = [
     type: 'string',
     default: '.assay/runs',
     help: 'where run records are written',
+    completes: 'folders',
   },
   {
     key: 'cacheDir',
@@ -236,6 +251,7 @@ const OUTPUT: readonly OptionSpec[] = [
     type: 'string',
     default: '.assay/cache',
     help: 'where products of steps are kept',
+    completes: 'folders',
   },
   {
     key: 'debugIr',
@@ -269,6 +285,7 @@ const CONFIG_OPTION: OptionSpec = {
   type: 'string',
   commandLineOnly: true,
   help: 'configuration file (default: assay.config.ts, .js, .json or .yaml)',
+  completes: 'files',
 }
 
 const COLOR_OPTION: OptionSpec = {
@@ -282,15 +299,28 @@ const COLOR_OPTION: OptionSpec = {
 
 const optionNamed = (key: string): OptionSpec => OUTPUT.find((spec) => spec.key === key)!
 
-export const TEST_OPTIONS: readonly OptionSpec[] = [
-  ...SELECTION,
-  ...INPUTS,
-  ...COMPARISON,
-  ...EXECUTION,
-  ...EXPECTED,
-  ...OUTPUT,
-  CONFIG_OPTION,
-  COLOR_OPTION,
+/** As `--help` and `assay config` show them. */
+export const OPTION_GROUPS: Readonly<Record<string, readonly OptionSpec[]>> = {
+  Selection: SELECTION,
+  Inputs: INPUTS,
+  Comparison: COMPARISON,
+  Execution: EXECUTION,
+  'Expected failures': EXPECTED,
+  Output: [...OUTPUT, CONFIG_OPTION, COLOR_OPTION],
+}
+
+export const TEST_OPTIONS: readonly OptionSpec[] = Object.values(OPTION_GROUPS).flat()
+
+export const CONFIG_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'showOrigin',
+    flags: '--show-origin',
+    type: 'boolean',
+    default: false,
+    commandLineOnly: true,
+    help: 'where each value came from',
+  },
+  ...TEST_OPTIONS,
 ]
 
 export const LIST_OPTIONS: readonly OptionSpec[] = [
@@ -319,6 +349,7 @@ export const MERGE_OPTIONS: readonly OptionSpec[] = [
     type: 'string',
     commandLineOnly: true,
     help: 'write measured durations for --durations',
+    completes: 'files',
   },
   optionNamed('json'),
   optionNamed('reporter'),

@@ -3,6 +3,9 @@ import { unknown } from '../domain/target.ts'
 
 type OptionType = 'string' | 'number' | 'boolean' | 'list' | 'seconds' | 'bytes'
 
+/** What a shell may offer for a value: these words, or what is looked up when it asks. */
+export type Completes = 'targets' | 'keywords' | 'patterns' | 'reporters' | 'files' | 'folders' | readonly string[]
+
 /** One option, declared once: the parser, the environment, the config file and the help all read this. */
 export interface OptionSpec {
   readonly key: string
@@ -17,10 +20,11 @@ export interface OptionSpec {
   readonly negatable?: boolean
   /** Makes no sense in a config file or in the environment. */
   readonly commandLineOnly?: boolean
+  readonly completes?: Completes
 }
 
 export type OptionValue = string | number | boolean | readonly string[] | undefined
-type Origin = 'command line' | 'environment' | 'config file' | 'default'
+export type Origin = 'command line' | 'environment' | 'config file' | 'default'
 
 export interface Resolved {
   readonly values: Readonly<Record<string, OptionValue>>
@@ -57,7 +61,7 @@ function rawValue(spec: OptionSpec, sources: Sources): [Origin, unknown] {
   return ['default', spec.default]
 }
 
-function environmentName(key: string): string {
+export function environmentName(key: string): string {
   return `ASSAY_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 

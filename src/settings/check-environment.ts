@@ -1,0 +1,33 @@
+import { UsageError } from '../domain/errors.ts'
+import { nearest } from '../domain/target.ts'
+import { environmentName, flagOf, type OptionSpec } from './options.ts'
+
+const PREFIX = 'ASSAY_'
+
+/** Read by the program itself and by no option. */
+const OTHERS = ['ASSAY_KERNELS']
+
+/** Refuses a mistyped variable, since its setting would silently be the default; says which others have no effect. */
+export function checkEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  specs: readonly OptionSpec[],
+): string[] {
+  const settable = specs.filter((spec) => !spec.commandLineOnly).map((spec) => environmentName(spec.key))
+  const known = new Set([...settable, ...OTHERS])
+  const strangers = Object.keys(environment).filter(
+    (name) => name.startsWith(PREFIX) && environment[name] !== '' && !known.has(name),
+  )
+  return strangers.map((name) => withoutEffect(name, specs, [...known]))
+}
+
+function withoutEffect(name: string, specs: readonly OptionSpec[], known: readonly string[]): string {
+  const unread = specs.find((spec) => environmentName(spec.key) === name)
+  if (unread) return `${name} in the environment has no effect: ${flagOf(unread)} is for the command line only`
+  const bare = (variable: string) => variable.slice(PREFIX.length)
+  const near = nearest(bare(name), known.map(bare))
+  if (near === null) return `${name} in the environment is no setting of Assay and has no effect`
+  throw new UsageError(
+    'environment',
+    `unknown variable ${name} in the environment; did you mean "${PREFIX}${near}"? Unset it if it is not for Assay`,
+  )
+}
