@@ -8,6 +8,7 @@ import { checkEnvironment } from '../settings/check-environment.ts'
 import {
   CACHE_OPTIONS,
   CONFIG_OPTIONS,
+  DOCTOR_OPTIONS,
   LIST_OPTIONS,
   MERGE_OPTIONS,
   OPTION_GROUPS,
@@ -21,8 +22,12 @@ type Action = (paths: string[], options: Record<string, unknown>) => Promise<num
 interface CommandSpec {
   readonly name: string
   readonly argument?: string
+  /** It takes no words, and says itself what is meant where some are given. */
+  readonly refusesWords?: boolean
   readonly summary: string
   readonly options: readonly OptionSpec[]
+  /** It says itself what is wrong there. */
+  readonly anyEnvironment?: true
   readonly load: () => Promise<Action>
 }
 
@@ -36,6 +41,7 @@ const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'run',
+    refusesWords: true,
     summary: 'judge all that the configuration names, as one run',
     options: TEST_OPTIONS,
     load: async () => (await import('./test.ts')).run,
@@ -68,6 +74,13 @@ const COMMANDS: readonly CommandSpec[] = [
     options: CONFIG_OPTIONS,
     load: async () => (await import('./config.ts')).config,
   },
+  {
+    name: 'doctor',
+    summary: 'what this machine can run, what is missing and how to get it',
+    options: DOCTOR_OPTIONS,
+    anyEnvironment: true,
+    load: async () => (await import('./doctor.ts')).doctor(ALL_OPTIONS),
+  },
 ]
 
 const ALL_OPTIONS: readonly OptionSpec[] = COMMANDS.flatMap(({ options }) => options)
@@ -91,7 +104,8 @@ async function main(argv: readonly string[]): Promise<number> {
     .configureOutput({ outputError: (text, write) => write(oneLine(withAdvice(text.replace(/^error: /, '')))) })
   for (const spec of COMMANDS) {
     addCommand(program, spec, async (paths, options) => {
-      for (const note of checkEnvironment(process.env, ALL_OPTIONS)) process.stderr.write(oneLine(note))
+      const notes = spec.anyEnvironment ? [] : checkEnvironment(process.env, ALL_OPTIONS)
+      for (const note of notes) process.stderr.write(oneLine(note))
       exitCode = await (await spec.load())(paths, options)
     })
   }
@@ -106,7 +120,7 @@ function addCommand(
 ): void {
   const command = program.command(spec.name).summary(spec.summary).description(spec.summary).exitOverride()
   if (spec.argument) command.argument(spec.argument)
-  else command.allowExcessArguments()
+  command.allowExcessArguments(spec.refusesWords === true)
   for (const option of spec.options) addOption(command, option)
   command.action(() => act(command.args, command.opts()))
 }

@@ -1,5 +1,6 @@
-import { lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { folderBytes } from '../files/folder-bytes.ts'
 import type { ContentKey } from './contract.ts'
 import { isMissing } from './disk-errors.ts'
 import { ownedName, ownerOf } from './process-identity.ts'
@@ -131,7 +132,7 @@ async function entriesUnder(shelf: string, key: ContentKey): Promise<Entry[]> {
   const entries: Entry[] = []
   for (const folder of await productsOn(shelf)) {
     try {
-      entries.push({ key, folder, bytes: await bytesIn(folder), usedAtMs: await useTimeMs(folder) })
+      entries.push({ key, folder, bytes: await folderBytes(folder), usedAtMs: await useTimeMs(folder) })
     } catch (error) {
       if (!isMissing(error)) throw error
     }
@@ -146,15 +147,6 @@ export async function productsOn(shelf: string): Promise<string[]> {
     .sort()
     .reverse()
     .map((name) => join(shelf, name))
-}
-
-async function bytesIn(folder: string): Promise<number> {
-  let bytes = 0
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    bytes += entry.isDirectory() ? await bytesIn(path) : (await lstat(path)).size
-  }
-  return bytes
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -115,9 +115,26 @@ export interface RuntimeSchema extends TargetSchema {
   readonly versions?: readonly string[]
 }
 
+/** Something outside of Assay that a target needs: a package, a browser. */
+export interface Need {
+  readonly name: string
+  /** null: unknown before it runs, or before the registry is asked. */
+  readonly version: string | null
+  /** Where it lies; null: it is not here. */
+  readonly path: string | null
+  /** What is not here and a run installs by itself. */
+  readonly onFirstUse: boolean
+  /** How to get what is not here. */
+  readonly remedy: string
+}
+
 interface KindBase {
   readonly name: string
   readonly schema: RuntimeSchema
+  /** What it would use, and what is missing; installs nothing and asks no registry. */
+  needs?(target: Target, context: LaunchContext): Promise<readonly Need[]>
+  /** What a person must give before it can be tried. */
+  readonly untried?: string
 }
 
 /** A runtime that runs in worker processes. */

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { resolvePackage } from './resolve.ts'
+import { locatePackage, resolvePackage } from './resolve.ts'
 
 const NAME = 'onnxruntime-web'
 const newFolder = () => mkdtemp(join(tmpdir(), 'assay-resolve-'))
@@ -201,5 +201,29 @@ describe('where a runtime comes from', () => {
       )
       expect(await readdir(context.runtimesFolder)).toEqual([])
     })
+  })
+})
+
+describe('where a package would come from', () => {
+  test('is told without installing it', async () => {
+    const context = await emptyContext()
+    const remedy = `npm install --save-dev ${NAME}@1.30.0`
+    const absent = { name: NAME, version: '1.30.0', path: null, onFirstUse: true, remedy }
+    expect(await locatePackage(NAME, null, context)).toEqual(absent)
+    expect(await locatePackage(NAME, 'latest', context)).toMatchObject({ version: null, path: null, onFirstUse: true })
+    expect([context.notices, await readdir(join(context.projectFolder, '..'))]).toEqual([[], ['a project']])
+  })
+
+  test('is the copy of the project, or one that was installed before', async () => {
+    const context = await emptyContext()
+    const own = join(context.projectFolder, 'node_modules', NAME)
+    const installed = join(context.runtimesFolder, `${NAME}@1.22.0`, 'node_modules', NAME)
+    for (const [folder, version] of [[own, '1.29.0'] as const, [installed, '1.22.0'] as const]) {
+      await mkdir(folder, { recursive: true })
+      await writeFile(join(folder, 'package.json'), JSON.stringify({ version }))
+    }
+    expect(await locatePackage(NAME, null, context)).toMatchObject({ version: '1.29.0', path: own })
+    expect(await locatePackage(NAME, '1.22.0', context)).toMatchObject({ version: '1.22.0', path: installed })
+    expect(await locatePackage(NAME, '1.23.0', context)).toMatchObject({ version: '1.23.0', path: null })
   })
 })

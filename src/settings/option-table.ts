@@ -359,3 +359,5 @@ export const MERGE_OPTIONS: readonly OptionSpec[] = [
 ]
 
 export const CACHE_OPTIONS: readonly OptionSpec[] = [optionNamed('cacheDir'), optionNamed('cacheSize')]
+
+export const DOCTOR_OPTIONS: readonly OptionSpec[] = [optionNamed('json'), CONFIG_OPTION, COLOR_OPTION]

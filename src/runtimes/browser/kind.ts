@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Target } from '../../domain/target.ts'
 import type { WorkerKind } from '../contract.ts'
+import { locatePackage } from '../resolve.ts'
 import { workerEntry } from '../worker-entry.ts'
 import { BROWSER_SCHEMA } from './schema.ts'
 import { pageOrder } from './work-order.ts'
@@ -23,6 +24,9 @@ export const BROWSER: WorkerKind = {
   schema: BROWSER_SCHEMA,
   processOptions: ['threads', 'ort', 'port', 'wait'],
   single: true,
+  untried:
+    'onnxruntime-web in a browser that you open: Firefox, Safari, one on another machine; a run prints the address',
+  needs: async ({ options }, context) => [await locatePackage('onnxruntime-web', options.ort ?? null, context)],
   async launch(target, context) {
     const page = await pageOrder(target, context, null)
     const meeting = await meetingOf(target, context.notice)

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { findBrowser, systemBrowser } from './find-browser.ts'
+import { findBrowser, locateBrowser, systemBrowser, usualBrowsers } from './find-browser.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -79,5 +79,34 @@ describe('the browser of a target', () => {
     expect(await findBrowser(undefined, context(folder))).toBe(join(folder, 'chromium'))
     vi.stubEnv('CHROME_PATH', join(folder, 'other'))
     expect(await findBrowser(undefined, context(folder))).toBe(join(folder, 'other'))
+  })
+})
+
+describe('where a browser would come from', () => {
+  test('is the one of the system, or the one that was named', async () => {
+    const folder = await folderWith('chromium', 'my-browser')
+    vi.stubEnv('PATH', folder)
+    vi.stubEnv('CHROME_PATH', '')
+    expect(await locateBrowser(undefined, context(folder))).toMatchObject({ path: join(folder, 'chromium') })
+    expect(await locateBrowser('my-browser', context(folder))).toMatchObject({ path: join(folder, 'my-browser') })
+    expect(usualBrowsers(folder)).toContainEqual({ name: 'chromium', path: join(folder, 'chromium') })
+    expect(usualBrowsers(folder)).toContainEqual({ name: 'google-chrome', path: null })
+  })
+
+  test('that was named and is none says what to do', async () => {
+    const folder = await folderWith()
+    expect(await locateBrowser('./nothing', context(folder))).toMatchObject({
+      path: null,
+      onFirstUse: false,
+      remedy: 'browser=./nothing is no program that can be started; name another with browser=<path>',
+    })
+  })
+
+  test.skipIf(process.platform !== 'linux' || process.arch !== 'x64')('is npm where the system has none', async () => {
+    const folder = await folderWith()
+    vi.stubEnv('PATH', folder)
+    vi.stubEnv('CHROME_PATH', '')
+    const need = await locateBrowser(undefined, context(folder))
+    expect(need).toMatchObject({ name: '@sparticuz/chromium', path: null, onFirstUse: true })
   })
 })

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { UsageError } from '../../domain/errors.ts'
-import type { LaunchContext } from '../contract.ts'
-import { resolvePackage } from '../resolve.ts'
+import type { LaunchContext, Need } from '../contract.ts'
+import { findProgram, isExecutable } from '../find-program.ts'
+import { locatePackage, resolvePackage } from '../resolve.ts'
 
 const run = promisify(execFile)
 
@@ -45,38 +45,63 @@ export async function findBrowser(named: string | undefined, context: LaunchCont
   }
 }
 
+/** Where `findBrowser` would find one, or how to get one; nothing is installed. */
+export async function locateBrowser(named: string | undefined, context: LaunchContext): Promise<Need> {
+  const need = { name: 'Chromium or Chrome', version: null, path: null, onFirstUse: false }
+  const wish = named ?? process.env.CHROME_PATH
+  if (wish && wish !== FROM_NPM) {
+    const setting = named === undefined ? 'CHROME_PATH' : 'browser'
+    try {
+      return { ...need, path: namedBrowser(`${setting}=${wish}`, wish, context.projectFolder), remedy: '' }
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      return { ...need, remedy: `${error.message}; name another with browser=<path>` }
+    }
+  }
+  const found = named === FROM_NPM ? null : systemBrowser(process.env.PATH ?? '')
+  if (found) return { ...need, path: found, remedy: '' }
+  if (!isForNpmBrowser()) return { ...need, remedy: HOW_TO_GET[process.platform] ?? HOW_TO_GET.linux! }
+  return locatePackage(NPM_PACKAGE, null, context)
+}
+
+const HOW_TO_GET: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  linux: 'apt-get install chromium (Debian, Ubuntu) or dnf install chromium (Fedora)',
+  darwin: 'brew install --cask chromium',
+  win32: 'winget install Google.Chrome',
+}
+
+/** Every usual name of a browser, and where it is; null: not here. */
+export function usualBrowsers(path: string): { readonly name: string; readonly path: string | null }[] {
+  const programs = NAMES.map((name) => ({ name, path: findProgram(name, path) }))
+  const places = (PLACES[process.platform] ?? []).map((place) => ({
+    name: place,
+    path: isExecutable(place) ? place : null,
+  }))
+  return [...programs, ...places]
+}
+
 function namedBrowser(setting: string, named: string, projectFolder: string): string {
   const isPath = /[/\\]/.test(named)
-  const found = isPath ? resolve(projectFolder, named) : inPath(named, process.env.PATH ?? '')
+  const found = isPath ? resolve(projectFolder, named) : findProgram(named, process.env.PATH ?? '')
   if (found && isExecutable(found)) return found
   throw new UsageError('install', `${setting} is no program that can be started`)
 }
 
 export function systemBrowser(path: string): string | null {
   for (const name of NAMES) {
-    const found = inPath(name, path)
+    const found = findProgram(name, path)
     if (found) return found
   }
   return PLACES[process.platform]?.find(isExecutable) ?? null
 }
 
-function inPath(name: string, path: string): string | null {
-  const places = path.split(delimiter).filter(Boolean)
-  return places.map((place) => join(place, name)).find(isExecutable) ?? null
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
+function isForNpmBrowser(): boolean {
+  return process.platform === 'linux' && process.arch === 'x64'
 }
 
 /** A headless Chromium that is packed into an npm package and unpacks itself beside its own files. */
 async function browserFromNpm(context: LaunchContext): Promise<string> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
+  if (!isForNpmBrowser()) {
     throw new UsageError('install', `${NPM_PACKAGE} is built for Linux on x64`)
   }
   const { folder } = await resolvePackage(NPM_PACKAGE, null, context)

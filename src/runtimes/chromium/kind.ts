@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { pageOrder } from '../browser/work-order.ts'
 import type { WorkerKind } from '../contract.ts'
 import { processorIdentity } from '../fingerprint.ts'
+import { locatePackage } from '../resolve.ts'
 import { workerEntry } from '../worker-entry.ts'
-import { findBrowser } from './find-browser.ts'
+import { findBrowser, locateBrowser } from './find-browser.ts'
 import { browserFlags } from './flags.ts'
 import { CHROMIUM_SCHEMA } from './schema.ts'
 import type { BrowserOrder } from './worker.ts'
@@ -15,6 +16,10 @@ export const CHROMIUM: WorkerKind = {
   name: 'chromium',
   schema: CHROMIUM_SCHEMA,
   processOptions: ['threads', 'ort', 'browser', 'adapter', 'headless', 'sandbox', 'arg'],
+  needs: async ({ options }, context) => [
+    await locatePackage('onnxruntime-web', options.ort ?? null, context),
+    await locateBrowser(options.browser, context),
+  ],
   async launch(target, context) {
     const page = await pageOrder(target, context, processorIdentity())
     const program = await findBrowser(target.options.browser, context)

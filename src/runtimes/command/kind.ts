@@ -7,6 +7,7 @@ export const COMMAND: WorkerKind = {
   name: 'command',
   schema: COMMAND_SCHEMA,
   processOptions: ['arg'],
+  untried: 'any program that speaks the worker protocol; give it as command:./runner,arg=--fast',
   async launch(target, { projectFolder }) {
     const program = /[/\\]/.test(target.device) ? resolve(projectFolder, target.device) : target.device
     const args = target.options.arg?.split(',') ?? []

@@ -1,5 +1,5 @@
 import type { WorkerKind } from '../contract.ts'
-import { resolvePackage } from '../resolve.ts'
+import { locatePackage, resolvePackage } from '../resolve.ts'
 import { workerEntry } from '../worker-entry.ts'
 import { ORT_WEB_SCHEMA } from './schema.ts'
 
@@ -9,6 +9,7 @@ export const ORT_WEB: WorkerKind = {
   schema: ORT_WEB_SCHEMA,
   // The size of the WebAssembly thread pool is fixed when the module starts.
   processOptions: ['threads'],
+  needs: async ({ version }, context) => [await locatePackage('onnxruntime-web', version, context)],
   async launch(target, context) {
     const found = await resolvePackage('onnxruntime-web', target.version, context)
     const argv = [process.execPath, workerEntry('ort-web/worker.js'), found.folder, found.version]

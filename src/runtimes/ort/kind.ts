@@ -1,5 +1,5 @@
 import type { WorkerKind } from '../contract.ts'
-import { resolvePackage } from '../resolve.ts'
+import { locatePackage, resolvePackage } from '../resolve.ts'
 import { workerEntry } from '../worker-entry.ts'
 import { ORT_SCHEMA } from './schema.ts'
 
@@ -8,6 +8,7 @@ export const ORT: WorkerKind = {
   name: 'ort',
   schema: ORT_SCHEMA,
   processOptions: [],
+  needs: async ({ version }, context) => [await locatePackage('onnxruntime-node', version, context)],
   async launch(target, context) {
     const found = await resolvePackage('onnxruntime-node', target.version, context)
     return {

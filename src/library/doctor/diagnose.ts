@@ -1,0 +1,80 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { UsageError } from '../../domain/errors.ts'
+import { usualBrowsers } from '../../runtimes/chromium/find-browser.ts'
+import type { LaunchContext } from '../../runtimes/contract.ts'
+import { DEFAULT_LIMITS } from '../../runtimes/contract.ts'
+import { createPool } from '../../runtimes/pool.ts'
+import { checkEnvironment } from '../../settings/check-environment.ts'
+import type { OptionSpec } from '../../settings/options.ts'
+import { redact } from '../../settings/redact.ts'
+import type { Asked, Invocation } from '../invocation.ts'
+import type { Finding } from './finding.ts'
+import { examineMachine } from './machine.ts'
+import { examineRecords, examineSettings } from './project.ts'
+import { type SurveyTools, surveyRuntimes, surveyTarget, type TargetReport } from './survey.ts'
+
+export interface Diagnosis {
+  readonly findings: readonly Finding[]
+  readonly runtimes: readonly TargetReport[]
+  readonly browsers: readonly { readonly name: string; readonly path: string | null }[]
+  /** The sides of a run without further options; empty where its settings are refused. */
+  readonly sides: { readonly reference: readonly TargetReport[]; readonly targets: readonly TargetReport[] }
+  readonly works: boolean
+}
+
+const PROBE_LIMIT_MS = 30_000
+const MOST_AT_ONCE = 4
+
+/** Looks at everything that a run needs; installs nothing, asks no network. */
+export async function diagnose(
+  asked: Asked,
+  options: readonly OptionSpec[],
+  onTry: (target: string) => void,
+): Promise<Diagnosis> {
+  const { cwd } = asked
+  const { invocation, findings } = await examineSettings(asked)
+  const quiet: LaunchContext = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice: () => {} }
+  const size = Math.min(availableParallelism(), MOST_AT_ONCE)
+  const pool = createPool({ size, context: quiet, limits: { ...DEFAULT_LIMITS, startMs: PROBE_LIMIT_MS } })
+  const tools: SurveyTools = { pool, context: quiet, onTry }
+  try {
+    const [runtimes, sides] = await Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)])
+    const all = [
+      ...(await examineMachine(join(cwd, '.assay'))),
+      ...environment(asked, options),
+      ...findings,
+      ...(await examineRecords(cwd, invocation)),
+    ]
+    const browsers = usualBrowsers(process.env.PATH ?? '')
+    return redact({ findings: all, runtimes, browsers, sides, works: wouldWork(all, sides) }) as Diagnosis
+  } finally {
+    await pool.close()
+  }
+}
+
+async function surveySides(invocation: Invocation | null, tools: SurveyTools): Promise<Diagnosis['sides']> {
+  if (invocation === null) return { reference: [], targets: [] }
+  const { reference, defaultReference, targets } = invocation.targets
+  const [first, ...others] = await Promise.all(
+    [reference ?? defaultReference, ...targets].map((target) => surveyTarget(target, tools)),
+  )
+  return { reference: [first!], targets: others }
+}
+
+function environment({ environment }: Asked, options: readonly OptionSpec[]): Finding[] {
+  try {
+    return checkEnvironment(environment, options).map((text) => ({ name: 'environment', health: 'look', text }))
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return [{ name: 'environment', health: 'broken', text: error.message }]
+  }
+}
+
+/** Every side is here or will be installed, and nothing else stands in the way. */
+function wouldWork(findings: readonly Finding[], { reference, targets }: Diagnosis['sides']): boolean {
+  const sides = [...reference, ...targets]
+  if (sides.length === 0 || findings.some(({ health }) => health === 'broken')) return false
+  const canInstall = findings.some(({ name, health }) => name === 'npm' && health === 'good')
+  return sides.every(({ state }) => state === 'ready' || state === 'untried' || (state === 'first-use' && canInstall))
+}
