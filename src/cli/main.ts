@@ -9,6 +9,7 @@ import {
   CACHE_OPTIONS,
   CONFIG_OPTIONS,
   DOCTOR_OPTIONS,
+  INIT_OPTIONS,
   LIST_OPTIONS,
   MERGE_OPTIONS,
   OPTION_GROUPS,
@@ -66,6 +67,13 @@ const COMMANDS: readonly CommandSpec[] = [
     summary: 'status, prune or clear the cache of step products',
     options: CACHE_OPTIONS,
     load: async () => (await import('./cache.ts')).cache,
+  },
+  {
+    name: 'init',
+    argument: '[folder]',
+    summary: 'write a configuration, a sample model and a CI file; asks on a terminal',
+    options: INIT_OPTIONS,
+    load: async () => (await import('./init.ts')).init,
   },
   {
     name: 'config',

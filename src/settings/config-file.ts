@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, extname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { UsageError } from '../domain/errors.ts'
 import { type InputSetting, inputPolicyOf } from '../models/input-policy.ts'
 import type { AssayConfig } from './assay-config.ts'
 
-export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map(
-  (extension) => `assay.config.${extension}`,
-)
+export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((each) => `assay.config.${each}`)
 
 export interface LoadedConfig {
   readonly path: string | null
@@ -45,9 +45,21 @@ async function readConfig(path: string): Promise<unknown> {
     if (/^\.ya?ml$/.test(extname(path)))
       return (await import('yaml')).parse(readFileSync(path, 'utf8'), { schema: 'core' }) ?? {}
     const { createJiti } = await import('jiti')
-    return await createJiti(import.meta.url, { moduleCache: false }).import(path, { default: true })
+    const options = { moduleCache: false, alias: ownPackage(path) }
+    return await createJiti(import.meta.url, options).import(path, { default: true })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     throw new UsageError('config', `cannot read ${basename(path)}: ${message}`, { cause: error })
+  }
+}
+
+/** Where `assay` is not installed beside the file, as with npx in an empty folder, it means the one that runs. */
+function ownPackage(path: string): Record<string, string> {
+  try {
+    createRequire(path).resolve('assay')
+    return {}
+  } catch {
+    const own = new URL(`../index${extname(import.meta.url)}`, import.meta.url)
+    return { assay: fileURLToPath(own) }
   }
 }

@@ -361,3 +361,41 @@ export const MERGE_OPTIONS: readonly OptionSpec[] = [
 export const CACHE_OPTIONS: readonly OptionSpec[] = [optionNamed('cacheDir'), optionNamed('cacheSize')]
 
 export const DOCTOR_OPTIONS: readonly OptionSpec[] = [optionNamed('json'), CONFIG_OPTION, COLOR_OPTION]
+
+export const INIT_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'models',
+    flags: '--models <glob>',
+    type: 'list',
+    commandLineOnly: true,
+    completes: 'files',
+    help: 'where the models are: file, folder or quoted glob, relative to the folder; repeatable (default: those found, or models/**/*.onnx)',
+  },
+  {
+    key: 'target',
+    flags: '--target <target>',
+    type: 'list',
+    commandLineOnly: true,
+    completes: 'targets',
+    help: 'what is under test; repeatable (default: ort-web:wasm)',
+  },
+  {
+    key: 'ci',
+    flags: '--ci <system>',
+    type: 'string',
+    commandLineOnly: true,
+    completes: ['github', 'gitlab', 'none'],
+    help: 'github, gitlab or none (default: github, or none beside a .gitlab-ci.yml)',
+  },
+  {
+    key: 'sample',
+    flags: '--sample',
+    type: 'boolean',
+    commandLineOnly: true,
+    negatable: true,
+    help: 'make a small sample model, or not with --no-sample (default: where there are no models)',
+  },
+  { key: 'yes', flags: '-y, --yes', type: 'boolean', commandLineOnly: true, help: 'ask nothing' },
+  { key: 'force', flags: '--force', type: 'boolean', commandLineOnly: true, help: 'overwrite what is there' },
+  COLOR_OPTION,
+]

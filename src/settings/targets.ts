@@ -5,8 +5,10 @@ import { declaredPrecision } from '../suites/onnx/rules.ts'
 import type { AssayConfig, ConfigTarget } from './assay-config.ts'
 import type { TestValues } from './test-values.ts'
 
-const DEFAULT_REFERENCE = 'ort:cpu'
-const DEFAULT_TARGETS = ['ort-web:wasm']
+export const DEFAULT_REFERENCE = 'ort:cpu'
+export const DEFAULT_TARGETS: readonly string[] = ['ort-web:wasm']
+
+type ChoosingValues = Pick<TestValues, 'reference' | 'target'> & Partial<Pick<TestValues, 'hw' | 'chip'>>
 
 export interface ChosenTargets {
   /** null: none was named. */
@@ -17,8 +19,13 @@ export interface ChosenTargets {
   readonly areDefaults: boolean
 }
 
+/** Refuses what no run could have as its targets. */
+export function checkTargets(specs: readonly string[]): void {
+  chosenTargets({ target: specs, reference: undefined }, {})
+}
+
 /** Reads spec strings and names of the config's targets; the same target twice is refused. */
-export function chosenTargets(values: TestValues, config: AssayConfig): ChosenTargets {
+export function chosenTargets(values: ChoosingValues, config: AssayConfig): ChosenTargets {
   const named = config.targets ?? {}
   const read = (spec: string) => (Object.hasOwn(named, spec) ? configTarget(spec, named[spec]!) : readTarget(spec))
   const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) => matrixOf(onHardware(read(spec), values)))
@@ -46,7 +53,7 @@ function configTarget(name: string, given: string | ConfigTarget): Target {
 }
 
 /** What the target says itself goes before what is said for all. */
-function onHardware(target: Target, { hw, chip }: TestValues): Target {
+function onHardware(target: Target, { hw, chip }: Pick<ChoosingValues, 'hw' | 'chip'>): Target {
   refuseGroups(chip)
   const options = { ...(hw && { hw }), ...(chip && { chip }), ...target.options }
   const schema = TARGET_SCHEMAS[target.runtime]!

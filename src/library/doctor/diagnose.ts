@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { usualBrowsers } from '../../runtimes/chromium/find-browser.ts'
-import type { LaunchContext } from '../../runtimes/contract.ts'
 import { DEFAULT_LIMITS } from '../../runtimes/contract.ts'
 import { createPool } from '../../runtimes/pool.ts'
 import { checkEnvironment } from '../../settings/check-environment.ts'
@@ -34,20 +33,30 @@ export async function diagnose(
 ): Promise<Diagnosis> {
   const { cwd } = asked
   const { invocation, findings } = await examineSettings(asked)
-  const quiet: LaunchContext = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice: () => {} }
+  const [runtimes, sides] = await withSurvey(cwd, onTry, (tools) =>
+    Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)]),
+  )
+  const all = [
+    ...(await examineMachine(join(cwd, '.assay'))),
+    ...environment(asked, options),
+    ...findings,
+    ...(await examineRecords(cwd, invocation)),
+  ]
+  const browsers = usualBrowsers(process.env.PATH ?? '')
+  return redact({ findings: all, runtimes, browsers, sides, works: wouldWork(all, sides) }) as Diagnosis
+}
+
+/** Does some work with a pool of its own, whose workers have little time to answer. */
+export async function withSurvey<T>(
+  folder: string,
+  onTry: (target: string) => void,
+  work: (tools: SurveyTools) => Promise<T>,
+): Promise<T> {
+  const context = { projectFolder: folder, runtimesFolder: join(folder, '.assay', 'runtimes'), notice: () => {} }
   const size = Math.min(availableParallelism(), MOST_AT_ONCE)
-  const pool = createPool({ size, context: quiet, limits: { ...DEFAULT_LIMITS, startMs: PROBE_LIMIT_MS } })
-  const tools: SurveyTools = { pool, context: quiet, onTry }
+  const pool = createPool({ size, context, limits: { ...DEFAULT_LIMITS, startMs: PROBE_LIMIT_MS } })
   try {
-    const [runtimes, sides] = await Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)])
-    const all = [
-      ...(await examineMachine(join(cwd, '.assay'))),
-      ...environment(asked, options),
-      ...findings,
-      ...(await examineRecords(cwd, invocation)),
-    ]
-    const browsers = usualBrowsers(process.env.PATH ?? '')
-    return redact({ findings: all, runtimes, browsers, sides, works: wouldWork(all, sides) }) as Diagnosis
+    return await work({ pool, context, onTry })
   } finally {
     await pool.close()
   }

@@ -50,9 +50,9 @@ export async function surveyTarget(target: Target, tools: SurveyTools): Promise<
   const kind = await runtimeKind(target.runtime)
   const needs = (await kind.needs?.(target, tools.context)) ?? []
   const bare = { ...blank(target.name, target.runtime, target.device), needs, version: needs[0]?.version ?? null }
+  if (kind.untried !== undefined && !kind.schema.openDevice) return { ...bare, state: 'untried', reason: kind.untried }
   const missing = needs.filter(({ path }) => path === null)
   if (missing.length > 0) return { ...bare, ...describeMissing(missing) }
-  if (kind.untried !== undefined && !kind.schema.openDevice) return { ...bare, state: 'untried', reason: kind.untried }
   tools.onTry(target.name)
   const probe = await probeOf(target, tools)
   if (!probe.available) return { ...bare, state: 'unavailable', reason: probe.reason }

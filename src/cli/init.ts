@@ -1,0 +1,125 @@
+import { resolve } from 'node:path'
+import { UsageError } from '../domain/errors.ts'
+import { cleanText, displayWidth, wrapText } from '../domain/text.ts'
+import { EXIT } from '../domain/verdict.ts'
+import { targetsHere } from '../library/doctor/targets-here.ts'
+import { CI_KINDS, readCi } from '../library/init/ci-text.ts'
+import { type ProjectChoices, type ProjectPlan, planProject, shownPath } from '../library/init/plan-project.ts'
+import { hasAssay, suggestedModels, usualCi } from '../library/init/project-facts.ts'
+import { refuseExisting, writeProject } from '../library/init/write-project.ts'
+import { createStyle, type Style } from '../reporters/style.ts'
+import { INIT_OPTIONS } from '../settings/option-table.ts'
+import { type OptionValue, resolveOptions } from '../settings/options.ts'
+import { checkTargets, DEFAULT_TARGETS } from '../settings/targets.ts'
+import { askOnTerminal, Declined, type Questions } from './ask.ts'
+
+interface Wishes {
+  readonly models: readonly string[] | undefined
+  readonly targets: readonly string[] | undefined
+  readonly ci: string | undefined
+  readonly sample: boolean | undefined
+}
+
+export async function init(words: string[], options: Record<string, unknown>): Promise<number> {
+  const { values } = resolveOptions(INIT_OPTIONS, { commandLine: options, environment: process.env, file: {} })
+  const folder = resolve(process.cwd(), words[0] ?? '.')
+  const { models, target, ci, sample } = values
+  const wishes = { models, targets: target, ci, sample } as Wishes
+  if (wishes.targets) checkTargets(wishes.targets)
+  if (wishes.ci !== undefined) readCi(wishes.ci)
+  try {
+    return await writeChosen(folder, wishes, values)
+  } catch (error) {
+    if (!(error instanceof Declined)) throw error
+    process.stdout.write('\nnothing was written\n')
+    return EXIT.interrupted
+  }
+}
+
+async function writeChosen(
+  folder: string,
+  wishes: Wishes,
+  { yes, force, color }: Readonly<Record<string, OptionValue>>,
+): Promise<number> {
+  const { stdin, stdout, env } = process
+  const refuse = (plan: ProjectPlan) => force || refuseExisting(plan, (path) => shownPath(path, folder))
+  const isAsked = stdin.isTTY && stdout.isTTY && !yes
+  // Before the first question: no answer would help.
+  if (isAsked) refuse(planProject(usualChoices(folder, { ...wishes, ci: 'none', sample: false })))
+  const plan = planProject(isAsked ? await askedChoices(folder, wishes) : usualChoices(folder, wishes))
+  refuse(plan)
+  await writeProject(plan, force === true)
+  const style = createStyle(stdout, { env, ...(typeof color === 'boolean' && { color }) })
+  stdout.write(`${summaryLines(plan, folder, style).join('\n')}\n`)
+  return EXIT.ok
+}
+
+function usualChoices(folder: string, { models, targets, ci, sample }: Wishes): ProjectChoices {
+  return {
+    folder,
+    models: models ?? suggestedModels(folder),
+    targets: targets ?? DEFAULT_TARGETS,
+    ci: readCi(ci ?? usualCi(folder)),
+    sample,
+  }
+}
+
+/** Asks for what no flag has said. */
+async function askedChoices(folder: string, wishes: Wishes): Promise<ProjectChoices> {
+  const questions = askOnTerminal()
+  try {
+    const usual = usualChoices(folder, wishes)
+    const models =
+      wishes.models ??
+      (await questions.ask('Where are your models? Files, folders or globs', usual.models.join(' '), (answer) => {
+        const given = wordsOf(answer)
+        planProject({ ...usual, models: given })
+        return given
+      }))
+    const targets = wishes.targets ?? (await askTargets(questions, folder))
+    const ci = wishes.ci ?? (await questions.ask(`CI file: ${CI_KINDS.join(', ')}?`, usual.ci, readCi))
+    return { ...usual, models, targets, ci: readCi(ci) }
+  } finally {
+    questions.close()
+  }
+}
+
+async function askTargets(questions: Questions, folder: string): Promise<readonly string[]> {
+  process.stdout.write('looking for what runs here …\n')
+  const here = await targetsHere(folder)
+  for (const line of wrapText(here.join(' '), 76)) process.stdout.write(`  ${line}\n`)
+  return questions.ask('Which of these are under test? Blanks between', DEFAULT_TARGETS.join(' '), (answer) => {
+    const given = wordsOf(answer)
+    checkTargets(given)
+    return given
+  })
+}
+
+function wordsOf(answer: string): string[] {
+  const words = answer.split(/\s+/).filter(Boolean)
+  if (words.length === 0) throw new UsageError('answer', 'give at least one')
+  return words
+}
+
+function summaryLines({ files, unread }: ProjectPlan, folder: string, style: Style): string[] {
+  const names = files.map(({ path }) => cleanText(shownPath(path, process.cwd()), 200))
+  const width = Math.max(...names.map(displayWidth))
+  const lines = files.map(({ what }, i) => {
+    const name = names[i]!
+    const sign = style.paint('green', style.ascii ? '+' : '✓')
+    return `${sign} ${name}${' '.repeat(width - displayWidth(name))}  ${style.paint('dim', cleanText(what, 200))}`
+  })
+  const passed = unread.map(
+    (path) => `! ${cleanText(shownPath(path, process.cwd()), 200)} is no longer read; the new one comes first`,
+  )
+  const place = shownPath(folder, process.cwd())
+  const next = place === '.' ? 'npx assay run' : `cd ${shellWord(place)} && npx assay run`
+  const types = hasAssay(folder)
+    ? []
+    : [style.paint('dim', 'npm install --save-dev assay gives your editor the types of the configuration')]
+  return [...lines, ...passed, '', `next: ${style.paint('bold', next)}`, ...types]
+}
+
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${cleanText(word).replaceAll("'", `'\\''`)}'`
+}
