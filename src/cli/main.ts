@@ -16,7 +16,7 @@ import {
   TEST_OPTIONS,
 } from '../settings/option-table.ts'
 import { valueText } from '../settings/option-text.ts'
-import { flagOf, type OptionSpec } from '../settings/options.ts'
+import { type Completes, flagOf, type OptionSpec } from '../settings/options.ts'
 
 type Action = (paths: string[], options: Record<string, unknown>) => Promise<number>
 
@@ -27,8 +27,11 @@ interface CommandSpec {
   readonly refusesWords?: boolean
   readonly summary: string
   readonly options: readonly OptionSpec[]
-  /** It says itself what is wrong there. */
+  /** What a shell may offer for its argument. */
+  readonly completes?: Completes
+  /** It says itself what is wrong there, or nothing. */
   readonly anyEnvironment?: true
+  readonly hidden?: true
   readonly load: () => Promise<Action>
 }
 
@@ -37,6 +40,7 @@ const COMMANDS: readonly CommandSpec[] = [
     name: 'test',
     argument: '[paths...]',
     summary: 'judge ONNX models: files, folders or globs (default: models/**/*.onnx)',
+    completes: 'files',
     options: TEST_OPTIONS,
     load: async () => (await import('./test.ts')).test,
   },
@@ -51,6 +55,7 @@ const COMMANDS: readonly CommandSpec[] = [
     name: 'list',
     argument: '[paths...]',
     summary: 'print the ids of the cases that test would judge, or the steps of one',
+    completes: 'files',
     options: LIST_OPTIONS,
     load: async () => (await import('./list.ts')).list,
   },
@@ -58,6 +63,7 @@ const COMMANDS: readonly CommandSpec[] = [
     name: 'merge',
     argument: '<runs...>',
     summary: 'make one record of the records of all shards',
+    completes: 'folders',
     options: MERGE_OPTIONS,
     load: async () => (await import('./merge.ts')).merge,
   },
@@ -65,6 +71,7 @@ const COMMANDS: readonly CommandSpec[] = [
     name: 'cache',
     argument: '[action]',
     summary: 'status, prune or clear the cache of step products',
+    completes: ['status', 'prune', 'clear'],
     options: CACHE_OPTIONS,
     load: async () => (await import('./cache.ts')).cache,
   },
@@ -72,6 +79,7 @@ const COMMANDS: readonly CommandSpec[] = [
     name: 'init',
     argument: '[folder]',
     summary: 'write a configuration, a sample model and a CI file; asks on a terminal',
+    completes: 'folders',
     options: INIT_OPTIONS,
     load: async () => (await import('./init.ts')).init,
   },
@@ -79,6 +87,7 @@ const COMMANDS: readonly CommandSpec[] = [
     name: 'config',
     argument: '[paths...]',
     summary: 'print what the options of a command line mean and where each value came from',
+    completes: 'files',
     options: CONFIG_OPTIONS,
     load: async () => (await import('./config.ts')).config,
   },
@@ -88,6 +97,23 @@ const COMMANDS: readonly CommandSpec[] = [
     options: DOCTOR_OPTIONS,
     anyEnvironment: true,
     load: async () => (await import('./doctor.ts')).doctor(ALL_OPTIONS),
+  },
+  {
+    name: 'completion',
+    argument: '<shell>',
+    summary: 'print the completion script for bash, zsh or fish',
+    completes: ['bash', 'zsh', 'fish'],
+    options: [],
+    load: async () => (await import('./completion.ts')).completion,
+  },
+  {
+    name: '__complete',
+    argument: '[words...]',
+    summary: 'what may stand in place of the last word, for completion scripts',
+    options: [],
+    anyEnvironment: true,
+    hidden: true,
+    load: async () => (await import('./completion.ts')).answerShell(COMMANDS),
   },
 ]
 
@@ -126,7 +152,11 @@ function addCommand(
   spec: CommandSpec,
   act: (paths: string[], options: Record<string, unknown>) => Promise<void>,
 ): void {
-  const command = program.command(spec.name).summary(spec.summary).description(spec.summary).exitOverride()
+  const command = program
+    .command(spec.name, { hidden: spec.hidden === true })
+    .summary(spec.summary)
+    .description(spec.summary)
+    .exitOverride()
   if (spec.argument) command.argument(spec.argument)
   command.allowExcessArguments(spec.refusesWords === true)
   for (const option of spec.options) addOption(command, option)

@@ -38,6 +38,8 @@ const REPORTERS: Readonly<Record<string, ReporterKind>> = {
   },
 }
 
+export const REPORTER_NAMES: readonly string[] = Object.keys(REPORTERS)
+
 interface Wanted {
   readonly spec: string
   readonly name: string
