@@ -102,6 +102,8 @@ describe.skipIf(!has('zsh'))('in zsh', () => {
 describe('assay completion', () => {
   test('of a shell that it does not know says which it does', async () => {
     const { code, stderr } = await assay(['completion', 'bahs'], folder)
+    const none = await assay(['completion'], folder)
+    expect([none.code, none.stderr]).toEqual([4, 'assay: for which shell? Give one of bash, zsh, fish\n'])
     expect([code, stderr]).toEqual([4, 'assay: unknown shell "bahs"; known: bash, fish, zsh\n'])
   })
 

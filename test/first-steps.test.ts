@@ -109,6 +109,7 @@ describe('assay init in a project', () => {
     [['--models', 'net/*.onnx'], 'no "net" in '],
     [['--modles', 'nets'], "unknown option '--modles' (Did you mean --models?)"],
     [['nets/a.onnx'], 'is a file; give a folder'],
+    [['nets/a.onnx/new'], 'is a file; give a folder'],
   ])('refuses %j in one line, before anything is written', async (args, message) => {
     const folder = project({ 'nets/a.onnx': affineModel() })
     const { code, stdout, stderr } = await assay(['init', ...args], folder)

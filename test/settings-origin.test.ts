@@ -52,6 +52,11 @@ describe('assay config', () => {
     expect(stdout).not.toContain('hunter2')
   })
 
+  test('tells the reporters as they are where it runs', async () => {
+    const { stdout } = await assay(['config'], folder, { ...CLEAN, GITHUB_ACTIONS: 'true' })
+    expect(stdout).toMatch(/^ {2}reporter +terminal github$/m)
+  })
+
   test.each([
     [['--target', 'ortt:cpu'], 'unknown runtime "ortt" in target "ortt:cpu"; did you mean "ort"?'],
     [['--scope', 'ful'], 'unknown --scope "ful"; did you mean "full"?'],

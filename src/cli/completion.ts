@@ -1,9 +1,11 @@
+import { UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/target.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { type CommandWords, complete } from '../library/completion/complete.ts'
 import { SCRIPTS, SHELLS } from '../library/completion/scripts.ts'
 
-export async function completion([word = '']: string[]): Promise<number> {
+export async function completion([word]: string[]): Promise<number> {
+  if (word === undefined) throw new UsageError('shell', `for which shell? Give one of ${SHELLS.join(', ')}`)
   const shell = SHELLS.find((known) => known === word)
   if (!shell) throw unknown('shell', `shell "${word}"`, word, SHELLS)
   process.stdout.write(SCRIPTS[shell])

@@ -20,9 +20,8 @@ export const doctor = (all: readonly OptionSpec[]) => async (_: string[], option
   const diagnosis = await diagnose(asked, all, (target) => progress?.update([], [`trying ${cleanText(target, 60)} …`]))
   progress?.update([], [])
   const style = createStyle(stdout, context)
-  const text = options.json
-    ? [inertJson({ schema: 'assay/doctor@1', assay: packageVersion(), ...diagnosis }, 2)]
-    : diagnosisLines(diagnosis, style, process.cwd())
-  new Screen(stdout, style).update(text, [])
+  if (options.json)
+    stdout.write(`${inertJson({ schema: 'assay/doctor@1', assay: packageVersion(), ...diagnosis }, 2)}\n`)
+  else new Screen(stdout, style).update(diagnosisLines(diagnosis, style, process.cwd()), [])
   return diagnosis.works ? EXIT.ok : EXIT.failed
 }

@@ -5,7 +5,7 @@ import { EXIT } from '../domain/verdict.ts'
 import { targetsHere } from '../library/doctor/targets-here.ts'
 import { CI_KINDS, readCi } from '../library/init/ci-text.ts'
 import { type ProjectChoices, type ProjectPlan, planProject, shownPath } from '../library/init/plan-project.ts'
-import { hasAssay, suggestedModels, usualCi } from '../library/init/project-facts.ts'
+import { checkFolder, hasAssay, suggestedModels, usualCi } from '../library/init/project-facts.ts'
 import { refuseExisting, writeProject } from '../library/init/write-project.ts'
 import { createStyle, type Style } from '../reporters/style.ts'
 import { INIT_OPTIONS } from '../settings/option-table.ts'
@@ -23,6 +23,7 @@ interface Wishes {
 export async function init(words: string[], options: Record<string, unknown>): Promise<number> {
   const { values } = resolveOptions(INIT_OPTIONS, { commandLine: options, environment: process.env, file: {} })
   const folder = resolve(process.cwd(), words[0] ?? '.')
+  checkFolder(folder)
   const { models, target, ci, sample } = values
   const wishes = { models, targets: target, ci, sample } as Wishes
   if (wishes.targets) checkTargets(wishes.targets)

@@ -100,7 +100,7 @@ const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'completion',
-    argument: '<shell>',
+    argument: '[shell]',
     summary: 'print the completion script for bash, zsh or fish',
     completes: ['bash', 'zsh', 'fish'],
     options: [],

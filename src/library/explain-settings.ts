@@ -6,7 +6,7 @@ import { valueText } from '../settings/option-text.ts'
 import { environmentName, flagOf, type OptionSpec, type Origin, resolveOptions } from '../settings/options.ts'
 import { redact } from '../settings/redact.ts'
 import { DEFAULT_GLOB } from '../suites/onnx/discover.ts'
-import { type Asked, invocationOf } from './invocation.ts'
+import { type Asked, type Invocation, invocationOf } from './invocation.ts'
 
 interface SettingOrigin {
   readonly source: Origin
@@ -35,18 +35,20 @@ export interface ExplainedSettings {
 
 /** What a command line would mean: every value and where it came from; refused where `assay test` would refuse it. */
 export async function explainSettings(asked: Asked): Promise<ExplainedSettings> {
-  const { values, loaded } = await invocationOf(asked)
+  const invocation = await invocationOf(asked)
+  const { values, loaded } = invocation
   onnxChoices(values, loaded.config)
   const file = loaded.path === null ? null : relative(asked.cwd, loaded.path)
-  const groups = [models(asked.paths, loaded.config, file), ...options(asked, loaded.config, file)]
+  const groups = [models(asked.paths, loaded.config, file), ...options(asked, invocation, file)]
   return { file, groups: [...groups, ...sections(loaded.config, file ?? '')] }
 }
 
-function options(asked: Asked, config: AssayConfig, file: string | null): SettingGroup[] {
-  const sources = { commandLine: asked.options, environment: asked.environment, file: config }
+function options(asked: Asked, { loaded, values: settled }: Invocation, file: string | null): SettingGroup[] {
+  const sources = { commandLine: asked.options, environment: asked.environment, file: loaded.config }
   const { values, origins } = resolveOptions(TEST_OPTIONS, sources)
   const explain = (spec: OptionSpec): ExplainedSetting => {
-    const { [spec.key]: value } = values
+    // Where it runs decides about the reporters.
+    const value = spec.key === 'reporter' ? settled.reporter : values[spec.key]
     const text = String(redact(valueText(spec, value)))
     return { key: nameOf(spec), text, value: redact(value) ?? null, origin: originOf(spec, origins[spec.key]!, file) }
   }

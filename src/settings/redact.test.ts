@@ -7,6 +7,7 @@ test.each([
   ['https://me:hunter2@example.com/x', 'https://me:***@example.com/x'],
   ['ort:cpu,threads=2', 'ort:cpu,threads=2'],
   ['models/tokenizer.onnx', 'models/tokenizer.onnx'],
+  ['passWithNoTests=true', 'passWithNoTests=true'],
 ])('%s becomes %s', (text, shown) => {
   expect(redact(text)).toBe(shown)
 })

@@ -1,5 +1,5 @@
 const HIDDEN = '***'
-const SECRET = 'token|secret|passw|passphrase|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key'
+const SECRET = 'token|secret|password|passwd|passphrase|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key'
 
 const SECRET_NAME = new RegExp(`${SECRET}|^env(ironment)?$`, 'i')
 /** `--token=x`, `API_KEY: x`, and `--token` followed by its value as the next argument of a target. */

@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { cleanProse, cleanText, displayWidth, shortenMiddle, wrapText } from '../../domain/text.ts'
 import type { Style } from '../../reporters/style.ts'
 import { schemaOf } from '../../runtimes/registry.ts'
@@ -10,6 +10,7 @@ const WIDEST = 100
 /** Where nobody says how wide it is. */
 const USUAL = 80
 const LONGEST_REASON = 200
+const OURS = join('.assay', 'runtimes')
 const NAME_WIDTH = 11
 const TARGET_WIDTH = 20
 
@@ -68,9 +69,13 @@ function targetFinding(report: TargetReport, cwd: string, isSide: boolean): Find
 /** `onnxruntime-web 1.30.0 · HeadlessChrome 156 · google swiftshader (software) · in node_modules/onnxruntime-web` */
 function readyText({ detail, version, needs }: TargetReport, cwd: string): string {
   const { library, browser, adapter, devices } = detail
-  const place = needs[0]?.path ? `in ${relative(cwd, needs[0].path) || '.'}` : undefined
+  const place = needs[0]?.path ? `in ${placeText(relative(cwd, needs[0].path))}` : undefined
   const facts = [library ?? version, browser, adapter, devices && `devices: ${devices}`, place]
   return facts.filter(Boolean).join(' · ')
+}
+
+function placeText(path: string): string {
+  return path.startsWith(OURS) ? OURS : path || '.'
 }
 
 function browserFindings({ browsers }: Diagnosis): Finding[] {

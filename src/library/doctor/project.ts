@@ -90,7 +90,9 @@ function ageText(ageMs: number): string {
   return ageMs < 60_000 ? `${Math.floor(ageMs / 1000)} s` : formatDuration(ageMs)
 }
 
+/** What a person can mend: a setting, a damaged record, a folder that cannot be read. */
 function refusal(name: string, health: 'look' | 'broken', error: unknown): Finding {
-  if (!(error instanceof UsageError || error instanceof FormatError)) throw error
+  const isKnown = error instanceof UsageError || error instanceof FormatError
+  if (!isKnown && !(error instanceof Error && 'code' in error)) throw error
   return { name, health, text: String(redact(error.message)) }
 }

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig } from '../../settings/config-file.ts'
 import { type ProjectChoices, planProject, shownPath } from './plan-project.ts'
-import { suggestedModels } from './project-facts.ts'
+import { checkFolder, suggestedModels } from './project-facts.ts'
 
 let folders: string[] = []
 afterEach(() => {
@@ -142,7 +142,8 @@ describe('models', () => {
     expect(() => plan(folder, { models: ['modles/*.onnx'] })).toThrow('did you mean "models"?')
     expect(() => plan(folder, { models: ['models/b.onxx.onnx'] })).toThrow('no file "models/b.onxx.onnx"')
     expect(() => plan(folder, { models: [' '] })).toThrow('--models is empty')
-    expect(() => plan(join(folder, 'models/a.onnx'))).toThrow('is a file; give a folder')
+    expect(() => checkFolder(join(folder, 'models/a.onnx/x/y'))).toThrow('a.onnx" is a file; give a folder')
+    expect(() => checkFolder(join(folder, 'new/x'))).not.toThrow()
   })
 
   test('that lie elsewhere are found', () => {

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { nearest } from '../../domain/target.ts'
@@ -41,9 +41,6 @@ export interface ProjectPlan {
 /** What `assay init` would write; nothing is written yet. */
 export function planProject(choices: ProjectChoices): ProjectPlan {
   const { folder, targets } = choices
-  if (existsSync(folder) && !statSync(folder).isDirectory()) {
-    throw new UsageError('folder', `"${folder}" is a file; give a folder, which may be new`)
-  }
   for (const path of choices.models) refuseMistyped(path, folder)
   const sample = choices.sample ?? !hasModels(choices)
   const samplePath = sample ? placeOfSample(choices.models) : null

@@ -1,10 +1,19 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
+import { UsageError } from '../../domain/errors.ts'
 import { walkFiles } from '../../files/glob.ts'
 import { DEFAULT_GLOB, discoverModels } from '../../suites/onnx/discover.ts'
 import { packageVersion } from '../package-version.ts'
 import type { CiFacts, CiKind } from './ci-text.ts'
+
+/** A folder may be new, but nothing above it may be a file. */
+export function checkFolder(folder: string): void {
+  let nearest = folder
+  while (!existsSync(nearest)) nearest = dirname(nearest)
+  if (statSync(nearest).isDirectory()) return
+  throw new UsageError('folder', `"${nearest}" is a file; give a folder, which may be new`)
+}
 
 /** The folder that holds .git, upwards; null: no repository. */
 export function repositoryRoot(folder: string): string | null {
@@ -52,8 +61,7 @@ const MOST_FILES = 20_000
 
 /** Globs for the models that lie in a folder already; the default where there are none. */
 export function suggestedModels(folder: string): string[] {
-  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
-  if (!isFolder || discoverModels([DEFAULT_GLOB], folder).length > 0) return [DEFAULT_GLOB]
+  if (!existsSync(folder) || discoverModels([DEFAULT_GLOB], folder).length > 0) return [DEFAULT_GLOB]
   const globs = new Set(modelsBelow(folder).map((file) => globFor(relative(folder, file))))
   return globs.size > 0 ? [...globs] : [DEFAULT_GLOB]
 }
