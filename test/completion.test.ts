@@ -18,6 +18,7 @@ function shell(program: string, args: readonly string[], line: string): string[]
 }
 
 const has = (program: string) => spawnSync(program, ['--version']).status === 0
+const titleOf = (program: string) => (has(program) ? `in ${program}` : `in ${program}, which is not installed here`)
 
 /** As bash calls it when Tab is pressed; words are broken as its readline does. */
 const BASH = `source <(assay completion bash)
@@ -32,7 +33,7 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(stdout)
 })
 
-describe.skipIf(!has('bash'))('in bash', () => {
+describe.skipIf(!has('bash'))(titleOf('bash'), () => {
   test.each([
     ['assay te', ['test']],
     ['assay cache ', ['status', 'prune', 'clear']],
@@ -63,7 +64,7 @@ describe.skipIf(!has('bash'))('in bash', () => {
   })
 })
 
-describe.skipIf(!has('fish'))('in fish', () => {
+describe.skipIf(!has('fish'))(titleOf('fish'), () => {
   const fish = (line: string) =>
     shell('fish', ['--no-config', '-c', 'assay completion fish | source; complete -C "$LINE"'], line)
 
@@ -86,7 +87,7 @@ zpty -w -n inner "$LINE"$'\\t\\x19'
 repeat 300 { [[ -s answer ]] && break; sleep 0.1 }
 cat answer; rm -f answer ready`
 
-describe.skipIf(!has('zsh'))('in zsh', () => {
+describe.skipIf(!has('zsh'))(titleOf('zsh'), () => {
   test.each([
     ['assay te', '<assay test >'],
     ['assay test --layer-i', '<assay test --layer-inputs >'],

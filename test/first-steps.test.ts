@@ -132,7 +132,7 @@ function onTerminal(folder: string, answers: readonly string[], args: readonly s
   return { text: stripVTControlCharacters(shown).replaceAll('\r', ''), code }
 }
 
-describe.skipIf(!hasPython)('assay init on a terminal', () => {
+describe.skipIf(!hasPython)(`assay init on a terminal${hasPython ? '' : ': python3 has no pty here'}`, () => {
   test('asks, and asks again what it cannot read', () => {
     const folder = project({ 'assets/net.onnx': affineModel() })
     const { text, code } = onTerminal(folder, ['\r', 'ort-wbe\r', 'ort-web:wasm\r', 'gitlb\r', 'gitlab\r'])
