@@ -105,7 +105,7 @@ describe('assay completion', () => {
     const { code, stderr } = await assay(['completion', 'bahs'], folder)
     const none = await assay(['completion'], folder)
     expect([none.code, none.stderr]).toEqual([4, 'assay: for which shell? Give one of bash, zsh, fish\n'])
-    expect([code, stderr]).toEqual([4, 'assay: unknown shell "bahs"; known: bash, fish, zsh\n'])
+    expect([code, stderr]).toEqual([4, 'assay: unknown shell "bahs"; did you mean "bash"?\n'])
   })
 
   test('is not shown in the help as the shell asks for it, and asks in peace', async () => {

@@ -25,7 +25,7 @@ describe('assay init in an empty folder', () => {
       ].join('\n'),
     )
     for (const name of ['onnxruntime-node', 'onnxruntime-web']) lendPackage(folder, name)
-    const judged = await assayJson(['test'], folder, LAYERS)
+    const judged = await assayJson(['run'], folder, LAYERS)
     expect([judged.code, judged.results.map(({ verdict }) => verdict)]).toEqual([0, Array(10).fill('pass')])
     const scopes = judged.results.map(({ scope }) => scope)
     expect(scopes).toEqual(expect.arrayContaining(['full_model', 'layer_Conv_conv1', 'layer_Gemm_dense']))
@@ -38,7 +38,7 @@ describe('assay init in an empty folder', () => {
     const { stdout } = await assay(['init', '--target', 'ort:cpu,optimization=disabled', '--ci', 'none'], folder)
     expect(stdout).not.toContain('npm install')
     expect(readdirSync(folder).sort()).toEqual(['assay.config.ts', 'models', 'node_modules', 'package.json'])
-    const { code, results } = await assayJson(['test'], folder)
+    const { code, results } = await assayJson(['run'], folder)
     expect([code, results.map(({ id }) => id)]).toEqual([0, ['sample/full_model@ort:cpu,optimization=disabled']])
   })
 

@@ -330,6 +330,7 @@ export const LIST_OPTIONS: readonly OptionSpec[] = [
     type: 'string',
     commandLineOnly: true,
     help: 'print the steps of a case in the last run that judged it: files, keys, hit or why they were made',
+    completes: 'keywords',
   },
   ...TEST_OPTIONS,
 ]
