@@ -48,7 +48,8 @@ function renamed({ tensors }: Trace, name: string): Trace {
   return { values: [{ name, kind: 'tensor', length: 1 }], tensors: new Map([[name, { ...tensor!, name }]]) }
 }
 
-function defaultRule(_name: string, { dtype }: TensorSpec): Rule {
+/** Floats as a whole model of their own precision, the rest exactly. */
+export function defaultRule(_name: string, { dtype }: TensorSpec): Rule {
   const kind = dtypeKind(dtype)
   if (kind === 'complex') return tableRule(dtype === 'complex64' ? 'float32' : 'float64', 'model')
   if (kind !== 'float' || dtype === 'float4e2m1' || dtype === 'float8e8m0') {
