@@ -9,8 +9,9 @@ const runtimes = [...models, 'models']
 const runs = [...runtimes, 'runtimes']
 const suites = [...runs, 'runs']
 const settings = [...suites, 'suites']
+const server = [...suites, 'suites', 'reporters']
 const library = [...settings, 'settings', 'reporters']
-const cli = [...library, 'library']
+const cli = [...library, 'library', 'server']
 
 export const allowed = {
   domain: [],
@@ -23,6 +24,7 @@ export const allowed = {
   runs,
   suites,
   reporters: suites,
+  server,
   settings,
   library,
   cli,
@@ -35,3 +37,6 @@ export const browserSafe = ['domain', 'tensors', 'compare']
 
 /** What a page loads, with everything that it imports: no node: modules and no packages, since nothing is bundled. */
 export const pageFolders = ['runtimes/browser/page']
+
+/** What pages of web/ may import, from src/ and from packages. */
+export const webImports = { folders: browserSafe, packages: ['preact', 'preact/hooks'] }

@@ -4,6 +4,7 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { type Answer, sendLines } from '../../server/testing/raw-http.ts'
 import type { Assets } from './assets.ts'
 import { type PageServer, startPageServer } from './page-server.ts'
 
@@ -33,38 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-interface Answer {
-  readonly status: number
-  readonly headers: ReadonlyMap<string, string>
-  readonly body: string
-}
-
-/** Sends just these lines, as no well-behaved client would. */
-function send(lines: readonly string[], finish: (socket: Socket) => void = () => {}): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write([...lines, 'Connection: close', '', ''].join('\r\n'))
-      finish(socket)
-    })
-    socket.setEncoding('latin1').on('data', (piece) => {
-      text += piece
-    })
-    socket.on('error', reject)
-    socket.on('close', () => resolve(parse(text)))
-  })
-}
-
-function parse(text: string): Answer {
-  const [head = '', ...body] = text.split('\r\n\r\n')
-  const [first = '', ...fields] = head.split('\r\n')
-  const headers = fields.map((field) => {
-    const [name = '', ...value] = field.split(': ')
-    return [name.toLowerCase(), value.join(': ')] as const
-  })
-  return { status: Number(first.split(' ')[1]), headers: new Map(headers), body: body.join('\r\n\r\n') }
-}
-
+const send = (lines: readonly string[], finish?: (socket: Socket) => void) => sendLines(port, lines, finish)
 const get = (path: string, host = `127.0.0.1:${port}`) => send([`GET ${path} HTTP/1.1`, `Host: ${host}`])
 
 function expectIsolated({ headers }: Answer): void {

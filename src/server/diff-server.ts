@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { GivenTolerance } from '../compare/slice/contract.ts'
+import { FormatError, StageError, UsageError } from '../domain/errors.ts'
+import { toJson } from '../domain/json.ts'
+import { cleanProse } from '../domain/text.ts'
+import type { TensorPair } from '../files/tensor-pairs.ts'
+import { DiffApi } from './diff-api.ts'
+import { cookieOf, isSecret, refusalOf } from './guard.ts'
+import { type PageFile, readPage, SAFE_HEADERS } from './page-file.ts'
+
+const LOOPBACK = '127.0.0.1'
+
+export interface ServeDiffOptions extends GivenTolerance {
+  /** What is compared, in words. */
+  readonly title: string
+}
+
+export interface DiffServer {
+  /** What to open; its token works once, in the browser that opens it first. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Serves a page that shows pairs of tensors, to whoever has the address and to nobody else. */
+export async function serveDiff(pairs: readonly TensorPair[], options: ServeDiffOptions): Promise<DiffServer> {
+  const { title, ...given } = options
+  const site: Site = { api: new DiffApi(title, pairs, given), page: await readPage('diff.html'), ...newSecrets() }
+  const server = createServer((request, response) => void answer(request, response, site))
+  await listen(server)
+  const url = `http://${LOOPBACK}:${portOf(server)}/?token=${site.token}`
+  return { url, close: () => close(server) }
+}
+
+interface Site {
+  readonly api: DiffApi
+  readonly page: PageFile
+  /** Null once somebody has it exchanged for the session. */
+  token: string | null
+  readonly session: string
+}
+
+function newSecrets(): Pick<Site, 'token' | 'session'> {
+  return { token: randomBytes(16).toString('hex'), session: randomBytes(16).toString('hex') }
+}
+
+function listen(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, LOOPBACK, resolve)
+  })
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, site: Site): Promise<void> {
+  const port = request.socket.localPort!
+  const refusal = refusalOf(request, port)
+  if (refusal) return say(response, refusal.status, refusal.text, refusal.status === 405 ? { Allow: 'GET' } : {})
+  const [path = '/', search] = request.url!.split('?', 2)
+  const query = new URLSearchParams(search)
+  const cookie = `assay-${port}`
+  const isKnown = isSecret(cookieOf(request, cookie), site.session)
+  if (path === '/' && query.has('token')) return admit(response, query.get('token')!, isKnown, site, cookie)
+  if (!isKnown) return say(response, 401, 'open the address that the command printed; it works once, in one browser')
+  try {
+    await route(path, query, response, site)
+  } catch (error) {
+    explain(response, error)
+  }
+}
+
+/** Exchanges the token of the address for a cookie, so that it does not stay in the address bar. */
+function admit(response: ServerResponse, given: string, isKnown: boolean, site: Site, cookie: string): void {
+  if (!isKnown && !(site.token !== null && isSecret(given, site.token))) {
+    say(response, 401, 'this address has been opened before or was copied wrongly; run the command again')
+    return
+  }
+  site.token = null
+  const header = `${cookie}=${site.session}; HttpOnly; SameSite=Strict; Path=/`
+  response.writeHead(303, { ...SAFE_HEADERS, 'Set-Cookie': header, Location: '/' }).end()
+}
+
+async function route(path: string, query: URLSearchParams, response: ServerResponse, site: Site): Promise<void> {
+  if (path === '/') return send(response, site.page.headers, Buffer.from(site.page.html))
+  if (path === '/api/pairs') return sendJson(response, site.api.pairs())
+  if (path === '/api/verdict') return sendJson(response, await site.api.verdict(query))
+  if (path === '/api/slice') return sendSlice(query, response, site)
+  say(response, 404, 'not found')
+}
+
+async function sendSlice(query: URLSearchParams, response: ServerResponse, { api }: Site): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const { header, parts } = await api.slice(query, gone.signal)
+  const text = Buffer.from(toJson(header))
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(text.byteLength)
+  send(
+    response,
+    { ...SAFE_HEADERS, 'Content-Type': 'application/octet-stream' },
+    Buffer.concat([length, text, ...parts]),
+  )
+}
+
+function sendJson(response: ServerResponse, value: unknown): void {
+  send(response, { ...SAFE_HEADERS, 'Content-Type': 'application/json; charset=utf-8' }, Buffer.from(toJson(value)))
+}
+
+function send(response: ServerResponse, headers: Readonly<Record<string, string>>, body: Buffer): void {
+  response.writeHead(200, { ...headers, 'Content-Length': body.byteLength }).end(body)
+}
+
+function say(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): void {
+  const body = Buffer.from(`${text}\n`)
+  const type = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': String(body.byteLength) }
+  response.writeHead(status, { ...SAFE_HEADERS, ...type, ...headers }).end(body)
+}
+
+/** Whoever has gone away needs no answer; the page shows the others. */
+function explain(response: ServerResponse, error: unknown): void {
+  if (response.destroyed) return
+  const status = error instanceof UsageError ? 400 : 500
+  const isKnown = error instanceof UsageError || error instanceof FormatError || error instanceof StageError
+  const message = error instanceof Error ? error.message : String(error)
+  say(response, status, isKnown ? message : `${cleanProse(message)}: run the command again, the files may have changed`)
+}

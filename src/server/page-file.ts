@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+export interface PageFile {
+  readonly html: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Under a test runner this module itself is source. */
+const BUILT = import.meta.url.endsWith('.ts') ? '../../dist/web/' : '../web/'
+
+/** A page that was built into one file, with headers that let only its own script and style run. */
+export async function readPage(name: string): Promise<PageFile> {
+  const html = await readFile(fileURLToPath(new URL(`${BUILT}${name}`, import.meta.url)), 'utf8')
+  return { html, headers: pageHeaders(html) }
+}
+
+/** For every answer: nothing is guessed, kept, framed or loaded from elsewhere. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+}
+
+function pageHeaders(html: string): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashesOf(html, 'script')}`,
+    `style-src ${hashesOf(html, 'style')}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ]
+  return { ...SAFE_HEADERS, 'Content-Security-Policy': policy.join('; '), 'Content-Type': 'text/html; charset=utf-8' }
+}
+
+function hashesOf(html: string, tag: 'script' | 'style'): string {
+  const contents = [...html.matchAll(new RegExp(`<${tag}[^>]*>([\\s\\S]*?)</${tag}>`, 'g'))].map((match) => match[1]!)
+  return contents.map((content) => `'sha256-${createHash('sha256').update(content).digest('base64')}'`).join(' ')
+}

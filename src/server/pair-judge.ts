@@ -1,0 +1,101 @@
+import { compareTensors } from '../compare/compare-tensors.ts'
+import type { PairMeasurer, Rule } from '../compare/contract.ts'
+import { measureMaxAbs } from '../compare/max-abs.ts'
+import { type NumberRule, planNumbers } from '../compare/numeric-plan.ts'
+import type { PairLimits } from '../compare/pair-statistics.ts'
+import type { GivenTolerance, PairVerdict } from '../compare/slice/contract.ts'
+import { overrideTolerance, tableRule } from '../compare/tolerances.ts'
+import { dtypeKind } from '../domain/dtype.ts'
+import type { OutputResult } from '../domain/result.ts'
+import { formatShape, type TensorSource } from '../domain/tensor.ts'
+import { defaultRule } from '../files/compare-files.ts'
+import { fileMeasurer } from '../files/file-measurer.ts'
+import type { TensorPair } from '../files/tensor-pairs.ts'
+
+/** Both sides of a pair that can be compared element by element. */
+export interface FullPair {
+  readonly reference: TensorSource
+  readonly target: TensorSource
+}
+
+export function fullPair({ reference, target }: TensorPair): FullPair | null {
+  if (!reference || !target || formatShape(reference.shape) !== formatShape(target.shape)) return null
+  return (reference.dtype === 'string') === (target.dtype === 'string') ? { reference, target } : null
+}
+
+/** Judges pairs as the command line does, and remembers what it had to read a whole tensor for. */
+export class PairJudge {
+  readonly #measurer: PairMeasurer = fileMeasurer()
+  readonly #largest = new Map<TensorSource, Promise<number>>()
+
+  /** The limits of single elements. */
+  async limits(pair: FullPair, given: GivenTolerance): Promise<PairLimits | null> {
+    const { reference, target } = pair
+    if (reference.dtype === 'string') return null
+    return planNumbers(ruleOf(reference, given), reference, target, await this.#maxAbs(reference)).limits
+  }
+
+  async verdict(pair: TensorPair, given: GivenTolerance): Promise<PairVerdict> {
+    const full = fullPair(pair)
+    if (!full) return { result: oneSided(pair), limits: null }
+    const limits = await this.limits(full, given)
+    const maxAbs = limits === null ? {} : { maxAbs: await this.#maxAbs(full.reference) }
+    const areFloats = [full.reference, full.target].every(({ dtype }) => dtypeKind(dtype) === 'float')
+    const context = { generated: false, targetDType: areFloats ? full.target.dtype : null, measurer: this.#measurer }
+    const reference = { ...full.reference, ...maxAbs }
+    const result = await compareTensors(reference, full.target, ruleOf(reference, given), context)
+    return { result: withDType(result, full), limits }
+  }
+
+  #maxAbs(source: TensorSource): Promise<number> {
+    const known = this.#largest.get(source)
+    if (known) return known
+    const measuring = this.#measurer.maxAbs(source) ?? measureMaxAbs(source)
+    this.#largest.set(source, measuring)
+    return measuring
+  }
+}
+
+function ruleOf(reference: TensorSource, given: GivenTolerance): NumberRule {
+  const rule = defaultRule(reference.name, reference)
+  if (given.rtol === undefined && given.atol === undefined) return numbersOnly(rule)
+  const base = rule.kind === 'float' ? rule.tolerance : tableRule('float32', 'model').tolerance
+  return { kind: 'float', tolerance: overrideTolerance(base, given), source: 'given' }
+}
+
+function numbersOnly(rule: Rule): NumberRule {
+  if (rule.kind !== 'index') return rule
+  throw new TypeError('a pair of tensors has no indexed tensor: this is a bug in Assay')
+}
+
+/** Values of another dtype are compared all the same, but it is a difference. */
+function withDType(result: OutputResult, { reference, target }: FullPair): OutputResult {
+  if (reference.dtype === target.dtype || result.flags.includes('dtype')) return result
+  const reasons = [
+    `dtype ${target.dtype}, the reference has ${reference.dtype}`,
+    ...(result.reason ? [result.reason] : []),
+  ]
+  return { ...result, verdict: 'fail', reason: reasons.join('; '), flags: [...result.flags, 'dtype'] }
+}
+
+function oneSided({ name, reference, target }: TensorPair): OutputResult {
+  const present = reference ?? target
+  return {
+    name,
+    dtype: present?.dtype ?? null,
+    shape: present?.shape ?? null,
+    verdict: 'fail',
+    rule: 'same tensors, shapes and dtypes',
+    reason: whatIsWrong(reference, target),
+    flags: [],
+    metrics: [],
+    mismatches: null,
+    worst: [],
+  }
+}
+
+function whatIsWrong(reference: TensorSource | null, target: TensorSource | null): string {
+  if (!reference || !target) return `there is no ${reference ? 'target' : 'reference'}`
+  const forms = [reference, target].map(({ dtype, shape }) => `${dtype} ${formatShape(shape)}`)
+  return `the target is ${forms[1]}, the reference ${forms[0]}`
+}
