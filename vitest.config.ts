@@ -5,7 +5,7 @@ export default defineConfig({
     pool: 'forks',
     // vitest leaves one core free; these tests mostly wait for processes of their own.
     maxWorkers: '100%',
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

@@ -1,27 +1,33 @@
-// Checks that imports in src/ point one way; the rules are in import-rules.mjs.
+// Checks that imports in src/ and web/ point one way; the rules are in import-rules.mjs.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { allowed, browserSafe, pageFolders } from './import-rules.mjs'
+import { allowed, browserSafe, pageFolders, webImports } from './import-rules.mjs'
 
-const src = join(dirname(dirname(fileURLToPath(import.meta.url))), 'src')
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const src = join(root, 'src')
+const web = join(root, 'web')
 
 function sources(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) return sources(path)
-    return entry.name.endsWith('.ts') ? [path] : []
+    return /\.tsx?$/.test(entry.name) ? [path] : []
   })
 }
 
 const partOf = (path) => relative(src, path).split(sep)[0]
 
+function importsOf(path) {
+  const text = readFileSync(path, 'utf8')
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map((match) => match[1])
+}
+
 function problemsOf(path) {
   const part = partOf(path)
   const rules = allowed[part]
   if (!rules) return [`src/${part} has no rule; add one to scripts/import-rules.mjs`]
-  const text = readFileSync(path, 'utf8')
-  const found = [...text.matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map((match) => match[1])
+  const found = importsOf(path)
   const isTest = path.endsWith('.test.ts')
   return found.flatMap((specifier) => {
     const where = relative(dirname(src), path)
@@ -57,6 +63,21 @@ function pageProblems() {
   return entries.filter((path) => !path.endsWith('.test.ts')).flatMap(visit)
 }
 
-const problems = [...sources(src).flatMap(problemsOf), ...pageProblems()]
+function webProblems(path) {
+  if (path.endsWith('.test.ts')) return []
+  const where = relative(dirname(src), path)
+  return importsOf(path).flatMap((specifier) => {
+    const target = resolve(dirname(path), specifier)
+    const isOwn = specifier.startsWith('.') && target.startsWith(web + sep)
+    const isAllowed = specifier.startsWith('.')
+      ? target.startsWith(src + sep) && webImports.folders.includes(partOf(target))
+      : webImports.packages.includes(specifier)
+    return isOwn || isAllowed
+      ? []
+      : [`${where} imports ${specifier}: allowed are ${Object.values(webImports).flat().join(', ')}`]
+  })
+}
+
+const problems = [...sources(src).flatMap(problemsOf), ...pageProblems(), ...sources(web).flatMap(webProblems)]
 for (const problem of problems) console.error(problem)
 process.exit(problems.length > 0 ? 1 : 0)

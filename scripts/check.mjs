@@ -4,6 +4,7 @@ import { bin, ensureInstalled, run } from './setup.mjs'
 ensureInstalled()
 const checks = [
   ['types', bin('tsc'), ['-p', 'tsconfig.json']],
+  ['types of pages', bin('tsc'), ['-p', 'web/tsconfig.json']],
   ['lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['imports', process.execPath, ['scripts/check-imports.mjs']],
   ['unused', bin('knip'), []],

@@ -51,6 +51,7 @@ function build() {
   const next = join(root, `dist.${process.pid}`)
   const tidy = () => rmSync(next, { recursive: true, force: true })
   must('compiling', bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', next], tidy)
+  must('building pages', process.execPath, ['scripts/build-page.mjs', 'diff', join(next, 'web')], tidy)
   chmodSync(join(next, 'cli', 'main.js'), 0o755)
   writeFileSync(join(next, '.built'), '')
   rmSync(join(root, 'dist'), { recursive: true, force: true })
@@ -59,6 +60,7 @@ function build() {
 
 export function ensureBuilt({ anew = false } = {}) {
   const marker = join(root, 'dist', '.built')
-  const isCurrent = existsSync(marker) && statSync(marker).mtimeMs > newestChange(join(root, 'src'))
+  const isCurrent =
+    existsSync(marker) && ['src', 'web'].every((folder) => statSync(marker).mtimeMs > newestChange(join(root, folder)))
   if (anew || !isCurrent) build()
 }

@@ -1,0 +1,183 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { PairLimits } from '../../src/compare/pair-statistics.ts'
+import type { WorstPlace } from '../../src/domain/result.ts'
+import { type Cells, cellAt, type Judged, judge, placeOf } from './cells.ts'
+import { formatCount, worsePart } from './format.ts'
+import { Histogram } from './histogram.tsx'
+import { Legend } from './legend.tsx'
+import { NearTable } from './near-table.tsx'
+import { Readout } from './readout.tsx'
+import { SlicePicker } from './slice-picker.tsx'
+import type { TensorViewProps } from './tensor-view.tsx'
+import { ThreePictures } from './three-pictures.tsx'
+import { ToleranceBox } from './tolerance-box.tsx'
+import { useCursorKeys } from './use-cursor-keys.ts'
+import { useCells } from './use-diff.ts'
+import {
+  atIndex,
+  type Cell,
+  cursorCell,
+  indexAt,
+  type Limits,
+  pictureGrid,
+  slicedAxes,
+  type ViewState,
+} from './view-state.ts'
+import { around } from './viewport.ts'
+import { WorstList } from './worst-list.tsx'
+
+/** Reference, target and difference of two tensors of one shape. */
+export function PairView(props: TensorViewProps) {
+  const { pair, state, entry, change } = props
+  const { shape, isComplex } = pair.reference!
+  const [hovered, setHovered] = useState<Cell | null>(null)
+  const [focused, setFocused] = useState<number | null>(null)
+  const { cells, problem, isLoading } = useCells(state, pair, null)
+  const limits = useLimits(cells, state.tolerance)
+  const judged = useMemo(() => (cells && limits ? judge(cells, limits) : null), [cells, limits])
+  const worst = entry === undefined || entry instanceof Error ? [] : entry.result.worst
+  const stepped = steppedAxis(state, shape, focused)
+  const grid = pictureGrid(shape, state)
+  const pinned = cursorCell(state, shape)
+  const goTo = (place: WorstPlace) => change(lookAt(state, shape, place, isComplex))
+  useEffect(() => {
+    const [place] = worst
+    if (!state.isPlaced && place && place.error !== 0) change({ ...lookAt(state, shape, place, isComplex), view: null })
+  }, [worst[0], state.isPlaced])
+  useCursorKeys({ state, shape, grid, stepped, worst, change, goTo })
+  const point = (cell: Cell) => {
+    const index = indexAt(state, shape, shownPlace(cells, cell))
+    if (index) change(atIndex(state, index))
+  }
+  const gestures = { hover: setHovered, point, look: (view: ViewState['view']) => change({ ...state, view }) }
+  return (
+    <>
+      <div class="controls">
+        {limits && (
+          <ToleranceBox
+            limits={limits}
+            tolerance={state.tolerance}
+            change={(tolerance) => change({ ...state, tolerance })}
+          />
+        )}
+        <button
+          type="button"
+          id="worst-place"
+          disabled={!worst[0] || worst[0].error === 0}
+          onClick={() => goTo(worst[0]!)}
+        >
+          worst place <kbd>w</kbd>
+        </button>
+        <button type="button" disabled={state.view === null} onClick={() => change({ ...state, view: null })}>
+          show all <kbd>0</kbd>
+        </button>
+      </div>
+      <SlicePicker
+        state={state}
+        shape={shape}
+        isComplex={isComplex}
+        worst={worst}
+        stepped={stepped}
+        change={change}
+        focus={setFocused}
+      />
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {!cells && !problem && <p class="quiet">reading {formatCount(grid.count)} elements of each side …</p>}
+      {cells && (
+        <>
+          {grid.count > 1 && (
+            <ThreePictures
+              state={state}
+              grid={grid}
+              cells={cells}
+              judged={judged}
+              isLoading={isLoading}
+              cursor={hovered ?? pinned}
+              gestures={gestures}
+            />
+          )}
+          <Readout state={state} shape={shape} cells={cells} judged={judged} cell={cellAt(cells, hovered ?? pinned)} />
+          <div class="panels">
+            {judged && <SlicePanel judged={judged} cells={cells} />}
+            {grid.count > 1 && (
+              <NearTable
+                pair={pair}
+                state={state}
+                shape={shape}
+                cells={cells}
+                judged={judged}
+                cursor={shownPlace(cells, hovered ?? pinned)}
+              />
+            )}
+            <WorstPanel entry={entry} state={state} goTo={goTo} />
+          </div>
+          <Keys />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Of a cell that stands for many elements the one that it shows. */
+function shownPlace(cells: Cells | null, place: Cell): Cell {
+  const cell = cells && cellAt(cells, place)
+  return cells && cell !== null && cells.slice.places.length > 0 ? placeOf(cells, cell) : place
+}
+
+/** Those of the server, or those that somebody tries. */
+function useLimits(cells: Cells | null, tolerance: Limits | null): PairLimits | null {
+  const base = cells?.slice.header.limits ?? null
+  return useMemo(() => {
+    if (!base || !tolerance) return base
+    return { ...base, rtol: tolerance.rtol, constant: tolerance.atol, relL2: null, ulps: 0 }
+  }, [base, tolerance?.rtol, tolerance?.atol])
+}
+
+/** The dimension that [ and ] step through. */
+function steppedAxis(state: ViewState, shape: readonly number[], focused: number | null): number | null {
+  const sliced = slicedAxes(state, shape)
+  return focused !== null && sliced.includes(focused) ? focused : (sliced.at(-1) ?? null)
+}
+
+function lookAt(state: ViewState, shape: readonly number[], place: WorstPlace, isComplex: boolean): ViewState {
+  const next = atIndex(state, isComplex ? [...place.index, worsePart(place)] : place.index)
+  return { ...next, view: around(cursorCell(next, shape), pictureGrid(shape, next)) }
+}
+
+function SlicePanel({ judged, cells }: { readonly judged: Judged; readonly cells: Cells }) {
+  const isPart = cells.slice.places.length > 0
+  return (
+    <section class="panel">
+      <h2>errors in {isPart ? 'what is in sight' : 'this slice'}</h2>
+      <Legend tally={judged.tally} isStale={judged.isStale} />
+      <Histogram tally={judged.tally} limits={judged.limits} isStale={judged.isStale} />
+    </section>
+  )
+}
+
+interface WorstPanelProps extends Pick<TensorViewProps, 'entry' | 'state'> {
+  goTo(place: WorstPlace): void
+}
+
+function WorstPanel({ entry, state, goTo }: WorstPanelProps) {
+  if (entry instanceof Error) return null
+  return (
+    <section class="panel">
+      <h2>worst places of the whole tensor</h2>
+      {entry ? <WorstList result={entry.result} shown={state.index} show={goTo} /> : <p class="quiet">measuring …</p>}
+    </section>
+  )
+}
+
+function Keys() {
+  return (
+    <p class="keys quiet">
+      <kbd>←↑↓→</kbd> cursor <kbd>[</kbd> <kbd>]</kbd> slice <kbd>n</kbd> <kbd>p</kbd> worst places <kbd>+</kbd>{' '}
+      <kbd>−</kbd> or wheel: zoom
+    </p>
+  )
+}
