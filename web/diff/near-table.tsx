@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import type { ShownPair } from '../../src/compare/slice/contract.ts'
+import { wrapWidth } from '../../src/compare/slice/grid.ts'
 import { type Cells, type Judged, judge } from './cells.ts'
 import { Neighbours, neighbourhood } from './neighbours.tsx'
 import { useCells } from './use-diff.ts'
@@ -26,17 +27,21 @@ export function NearTable(props: NearTableProps) {
       {cells.slice.places.length > 0 ? (
         <FetchedTable {...props} state={{ ...state, view: window }} />
       ) : (
-        <Neighbours cells={cells} judged={judged} window={window} cursor={cursor} />
+        <Neighbours cells={cells} judged={judged} window={window} cursor={cursor} wrap={wrapOf(state, shape)} />
       )}
     </section>
   )
 }
 
-function FetchedTable({ pair, state, judged, cursor }: NearTableProps) {
+function FetchedTable({ pair, state, shape, judged, cursor }: NearTableProps) {
   const { cells, problem } = useCells(state, pair, null)
   const limits = judged?.limits
   const near = useMemo(() => (cells && limits ? judge(cells, limits) : null), [cells, limits])
   if (problem) return <p class="problem">{problem}</p>
   if (!cells) return <p class="quiet">reading …</p>
-  return <Neighbours cells={cells} judged={near} window={state.view!} cursor={cursor} />
+  return <Neighbours cells={cells} judged={near} window={state.view!} cursor={cursor} wrap={wrapOf(state, shape)} />
+}
+
+function wrapOf({ axes: [first, second] }: ViewState, shape: readonly number[]): number | null {
+  return first !== undefined && second === undefined ? wrapWidth(shape[first]!) : null
 }

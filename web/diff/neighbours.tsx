@@ -19,10 +19,12 @@ export interface NeighboursProps {
   readonly judged: Judged | null
   readonly window: Window
   readonly cursor: Cell
+  /** Elements in a row, where the picture is one dimension that is wrapped. */
+  readonly wrap: number | null
 }
 
 /** Values around the cursor: the reference's above the target's. */
-export function Neighbours({ cells, judged, window, cursor }: NeighboursProps) {
+export function Neighbours({ cells, judged, window, cursor, wrap }: NeighboursProps) {
   const rows = Array.from({ length: window.rows }, (_, i) => window.row + i)
   const cols = Array.from({ length: window.cols }, (_, i) => window.col + i)
   return (
@@ -32,7 +34,7 @@ export function Neighbours({ cells, judged, window, cursor }: NeighboursProps) {
           <th />
           {cols.map((col) => (
             <th key={col} scope="col">
-              {col}
+              {wrap === null ? col : `+${col - window.col}`}
             </th>
           ))}
         </tr>
@@ -40,7 +42,7 @@ export function Neighbours({ cells, judged, window, cursor }: NeighboursProps) {
       <tbody>
         {rows.map((row) => (
           <tr key={row}>
-            <th scope="row">{row}</th>
+            <th scope="row">{wrap === null ? row : row * wrap + window.col}</th>
             {cols.map((col) => (
               <Values
                 key={col}

@@ -26,13 +26,18 @@ import {
 import { around } from './viewport.ts'
 import { WorstList } from './worst-list.tsx'
 
+/** A slice of more elements takes longer than somebody likes to wait for a first picture. */
+const HUGE = 2 ** 24
+const FIRST_CELLS = 1024
+
 /** Reference, target and difference of two tensors of one shape. */
 export function PairView(props: TensorViewProps) {
   const { pair, state, entry, change } = props
   const { shape, isComplex } = pair.reference!
   const [hovered, setHovered] = useState<Cell | null>(null)
   const [focused, setFocused] = useState<number | null>(null)
-  const { cells, problem, isLoading } = useCells(state, pair, null)
+  const isHuge = pictureGrid(shape, state).count > HUGE
+  const { cells, problem, isLoading } = useCells(state, pair, null, isHuge && !state.isPlaced)
   const limits = useLimits(cells, state.tolerance)
   const judged = useMemo(() => (cells && limits ? judge(cells, limits) : null), [cells, limits])
   const worst = entry === undefined || entry instanceof Error ? [] : entry.result.worst
@@ -41,9 +46,8 @@ export function PairView(props: TensorViewProps) {
   const pinned = cursorCell(state, shape)
   const goTo = (place: WorstPlace) => change(lookAt(state, shape, place, isComplex))
   useEffect(() => {
-    const [place] = worst
-    if (!state.isPlaced && place && place.error !== 0) change({ ...lookAt(state, shape, place, isComplex), view: null })
-  }, [worst[0], state.isPlaced])
+    if (entry !== undefined && !state.isPlaced) change(firstLook(state, shape, worst, isComplex))
+  }, [entry, state.isPlaced])
   useCursorKeys({ state, shape, grid, stepped, worst, change, goTo })
   const point = (cell: Cell) => {
     const index = indexAt(state, shape, shownPlace(cells, cell))
@@ -86,7 +90,13 @@ export function PairView(props: TensorViewProps) {
           {problem}
         </p>
       )}
-      {!cells && !problem && <p class="quiet">reading {formatCount(grid.count)} elements of each side …</p>}
+      {!cells && !problem && (
+        <p class="quiet">
+          {isHuge && !state.isPlaced
+            ? 'looking for the worst place …'
+            : `reading ${formatCount(grid.count)} elements of each side …`}
+        </p>
+      )}
       {cells && (
         <>
           {grid.count > 1 && (
@@ -146,6 +156,19 @@ function steppedAxis(state: ViewState, shape: readonly number[], focused: number
 function lookAt(state: ViewState, shape: readonly number[], place: WorstPlace, isComplex: boolean): ViewState {
   const next = atIndex(state, isComplex ? [...place.index, worsePart(place)] : place.index)
   return { ...next, view: around(cursorCell(next, shape), pictureGrid(shape, next)) }
+}
+
+/** Opens at the worst place, and near it where a picture of all takes long; it comes with "show all". */
+function firstLook(
+  state: ViewState,
+  shape: readonly number[],
+  worst: readonly WorstPlace[],
+  isComplex: boolean,
+): ViewState {
+  const place = worst.find(({ error }) => error !== 0)
+  const next = place ? lookAt(state, shape, place, isComplex) : atIndex(state, state.index)
+  const grid = pictureGrid(shape, next)
+  return { ...next, view: grid.count > HUGE ? around(cursorCell(next, shape), grid, FIRST_CELLS) : null }
 }
 
 function SlicePanel({ judged, cells }: { readonly judged: Judged; readonly cells: Cells }) {

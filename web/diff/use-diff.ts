@@ -17,17 +17,18 @@ export interface Loaded {
   readonly isLoading: boolean
 }
 
-/** The cells of one side, or of both, for what is in sight. */
-export function useCells(state: ViewState, pair: ShownPair, side: Side | null): Loaded {
+/** The cells of one side, or of both, for what is in sight; none as long as that is not known. */
+export function useCells(state: ViewState, pair: ShownPair, side: Side | null, isHeld = false): Loaded {
   const [loaded, setLoaded] = useState<Loaded>({ cells: null, problem: null, isLoading: true })
   const tensor = side === null ? pair.reference! : pair[side]!
   const wanted = windowFor(state, tensor.shape)
   const [index, turned] = [sliceIndex(state), isTurned(state)]
   const isCut = wanted !== null || isLarge(tensor.shape, state)
   const tolerance = isCut ? state.tolerance : null
-  const wish = JSON.stringify({ pair: state.pair, side, index, turned, wanted, tolerance })
+  const wish = JSON.stringify({ pair: state.pair, side, index, turned, wanted, tolerance, isHeld })
   const isFirst = useRef(true)
   useEffect(() => {
+    if (isHeld) return
     const leaving = new AbortController()
     const load = async () => {
       setLoaded((old) => ({ ...old, isLoading: true }))

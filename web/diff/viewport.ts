@@ -46,11 +46,11 @@ export function showing(view: Window, { row, col }: Cell, size: Size): Window {
   return within({ ...view, row: reach(view.row, view.rows, row), col: reach(view.col, view.cols, col) }, size)
 }
 
-/** Near enough to tell a place from its neighbours; null where all of the picture is. */
-export function around({ row, col }: Cell, size: Size): Window | null {
+/** So near, by default, that a place can be told from its neighbours; null where all of the picture is. */
+export function around({ row, col }: Cell, size: Size, most = WORST_VIEW): Window | null {
   const longer = Math.max(size.rows, size.cols)
-  if (longer <= 2 * WORST_VIEW) return null
-  const part = (cells: number) => Math.min(cells, Math.max(LEAST_NEAR, Math.round((cells * WORST_VIEW) / longer)))
+  if (longer <= 2 * most) return null
+  const part = (cells: number) => Math.min(cells, Math.max(LEAST_NEAR, Math.round((cells * most) / longer)))
   const [rows, cols] = [part(size.rows), part(size.cols)]
   return within({ row: row - rows / 2, col: col - cols / 2, rows, cols }, size)
 }
