@@ -52,6 +52,8 @@ export class PairJudge {
     if (known) return known
     const measuring = this.#measurer.maxAbs(source) ?? measureMaxAbs(source)
     this.#largest.set(source, measuring)
+    // Whoever asked is told; the next one may try again.
+    measuring.catch(() => this.#largest.delete(source))
     return measuring
   }
 }

@@ -55,7 +55,8 @@ export function describeSeverity(severity: number): string {
 /** Of a place in a complex tensor, whether its real (0) or imaginary part (1) is further off. */
 export function worsePart({ reference, target }: WorstPlace): 0 | 1 {
   const [r, t] = [partsOf(reference), partsOf(target)]
-  const [real, imaginary] = [Math.abs(t[0] - r[0]), Math.abs(t[1] - r[1])]
+  const error = (part: 0 | 1) => (Object.is(r[part], t[part]) ? 0 : Math.abs(t[part] - r[part]))
+  const [real, imaginary] = [error(0), error(1)]
   if (Number.isNaN(real)) return 0
   return Number.isNaN(imaginary) || imaginary > real ? 1 : 0
 }
@@ -66,11 +67,13 @@ function partsOf(text: string): [number, number] {
   return [Number(real), Number(imaginary)]
 }
 
-/** Two values with as many digits as tell them apart; integers, NaN and text as they are. */
-export function shortPair(reference: string, target: string): [string, string] {
+/** Two values with as many digits as tell them apart, up to `most`; integers, NaN and text as they are. */
+export function shortPair(reference: string, target: string, most = 9): [string, string] {
   const isDecimal = [reference, target].some(
     (text) => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(text) && !/^-?\d+$/.test(text),
   )
   if (!isDecimal) return [reference, target]
-  return formatPair(Number(reference), Number(target))
+  const pair = formatPair(Number(reference), Number(target))
+  if (pair.every((text) => text.replace(/^-?0?\.?0*|e.*$/g, '').length <= most + 1)) return pair
+  return [formatNumber(Number(reference), most), formatNumber(Number(target), most)]
 }

@@ -6,6 +6,8 @@ import { MARKS } from './marks.ts'
 import type { Cell } from './view-state.ts'
 import { type Size, within } from './viewport.ts'
 
+/** The line above has them all. */
+const MOST_DIGITS = 6
 const TABLE: Size = { rows: 5, cols: 5 }
 
 /** The elements around a cell. */
@@ -70,7 +72,7 @@ function Values({ cells, judged, cell, isCursor }: ValuesProps) {
   if (cell === null) return <td />
   const position = cells.positions[cell]!
   const { reference, target } = cells.slice.raw
-  const [r, t] = shortPair(elementText(reference, position), elementText(target, position))
+  const [r, t] = shortPair(elementText(reference, position), elementText(target, position), MOST_DIGITS)
   const mark = judged ? MARKS[classOf(judged.severities[position]!)] : undefined
   return (
     <td class={`${mark?.style ?? ''} ${isCursor ? 'cursor' : ''}`}>
