@@ -22,7 +22,8 @@ export function App() {
 
 function Diff({ shown: { title, pairs } }: { readonly shown: ShownPairs }) {
   const [state, setState] = useHashState(pairs)
-  const verdicts = useVerdicts(pairs.length, state.pair, state.tolerance)
+  const [isReady, setReady] = useState(false)
+  const verdicts = useVerdicts(pairs.length, state.pair, state.tolerance, isReady)
   const pair = pairs[state.pair]!
   const show = (next: number) => setState(defaultState(next, shownTensor(pairs[next]!), state.tolerance))
   useEffect(() => {
@@ -39,6 +40,7 @@ function Diff({ shown: { title, pairs } }: { readonly shown: ShownPairs }) {
         state={state}
         entry={verdicts.get(state.pair)}
         change={setState}
+        ready={() => setReady(true)}
       />
     </div>
   )

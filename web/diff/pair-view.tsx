@@ -32,12 +32,17 @@ const FIRST_CELLS = 1024
 
 /** Reference, target and difference of two tensors of one shape. */
 export function PairView(props: TensorViewProps) {
-  const { pair, state, entry, change } = props
+  const { pair, state, entry, change, ready } = props
   const { shape, isComplex } = pair.reference!
   const [hovered, setHovered] = useState<Cell | null>(null)
   const [focused, setFocused] = useState<number | null>(null)
   const isHuge = pictureGrid(shape, state).count > HUGE
-  const { cells, problem, isLoading } = useCells(state, pair, null, isHuge && !state.isPlaced)
+  const isHeld = isHuge && !state.isPlaced
+  const { cells, problem, isLoading } = useCells(state, pair, null, isHeld)
+  const isShown = isHeld || cells !== null || problem !== null
+  useEffect(() => {
+    if (isShown) ready()
+  }, [isShown])
   const limits = useLimits(cells, state.tolerance)
   const judged = useMemo(() => (cells && limits ? judge(cells, limits) : null), [cells, limits])
   const worst = entry === undefined || entry instanceof Error ? [] : entry.result.worst
@@ -92,9 +97,7 @@ export function PairView(props: TensorViewProps) {
       )}
       {!cells && !problem && (
         <p class="quiet">
-          {isHuge && !state.isPlaced
-            ? 'looking for the worst place …'
-            : `reading ${formatCount(grid.count)} elements of each side …`}
+          {isHeld ? 'looking for the worst place …' : `reading ${formatCount(grid.count)} elements of each side …`}
         </p>
       )}
       {cells && (

@@ -5,7 +5,7 @@ import { VALUE_SCALE } from './paint.ts'
 
 /** The colours of values. */
 export function Scale({ range, numbers }: { readonly range: Range | null; readonly numbers: Float64Array }) {
-  const hasOthers = useMemo(() => numbers.some((value) => !Number.isFinite(value)), [numbers])
+  const hasOthers = useMemo(() => hasNonFinite(numbers), [numbers])
   return (
     <p class="scale">
       {range ? (
@@ -38,4 +38,9 @@ export function ErrorScale() {
       <span class="swatch non-finite">!</span> non-finite
     </p>
   )
+}
+
+function hasNonFinite(numbers: Float64Array): boolean {
+  for (let i = 0; i < numbers.length; i++) if (!Number.isFinite(numbers[i])) return true
+  return false
 }

@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import type { PairVerdict, ShownPair, ShownTensor } from '../../src/compare/slice/contract.ts'
 import { elementCount, formatShape } from '../../src/domain/tensor.ts'
 import { cleanProse, cleanText } from '../../src/domain/text.ts'
@@ -13,6 +14,8 @@ export interface TensorViewProps {
   /** Undefined until it is judged. */
   readonly entry: PairVerdict | Error | undefined
   change(state: ViewState): void
+  /** Called once there is something to see, so that measuring does not hold it up. */
+  ready(): void
 }
 
 export function TensorView(props: TensorViewProps) {
@@ -33,11 +36,20 @@ export function TensorView(props: TensorViewProps) {
 
 function Content(props: TensorViewProps) {
   const { reference, target } = props.pair
+  const isPair = canBeDrawn(reference, target)
+  useEffect(() => {
+    if (!isPair) props.ready()
+  }, [isPair])
+  if (isPair) return <PairView {...props} />
   if (!reference || !target) return <LoneView {...props} />
   if (isString(reference) || isString(target)) return <Strings {...props} />
   if (formatShape(reference.shape) !== formatShape(target.shape)) return <LoneView {...props} />
-  if (elementCount(reference.shape) === 0) return <p class="quiet">there are no elements</p>
-  return <PairView {...props} />
+  return <p class="quiet">there are no elements</p>
+}
+
+function canBeDrawn(reference: ShownTensor | null, target: ShownTensor | null): boolean {
+  if (!reference || !target || isString(reference) || isString(target)) return false
+  return formatShape(reference.shape) === formatShape(target.shape) && elementCount(reference.shape) > 0
 }
 
 function Verdict({ entry }: Pick<TensorViewProps, 'entry'>) {

@@ -31,7 +31,7 @@ export function ThreePictures({ state, grid, cells, judged, isLoading, cursor, g
   const severities = judged?.severities ?? null
   const { pixelsWide, pixelsHigh } = size
   const picked = useMemo(
-    () => pickCells(cells, severities, view, pixelsWide, pixelsHigh),
+    () => (width > 0 ? pickCells(cells, severities, view, pixelsWide, pixelsHigh) : new Int32Array(0)),
     [cells, severities, view.row, view.col, view.rows, view.cols, pixelsWide, pixelsHigh],
   )
   const range = useMemo(() => valueRange(cells), [cells])

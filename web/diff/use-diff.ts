@@ -63,13 +63,14 @@ function windowFor(state: ViewState, shape: readonly number[]): Window | null {
 
 export type Verdicts = ReadonlyMap<number, PairVerdict | Error>
 
-/** Judges all pairs one after the other, the shown one first. */
-export function useVerdicts(count: number, shown: number, tolerance: Limits | null): Verdicts {
+/** Judges all pairs one after the other, the shown one first, as soon as there is time for it. */
+export function useVerdicts(count: number, shown: number, tolerance: Limits | null, isReady: boolean): Verdicts {
   const [verdicts, setVerdicts] = useState<Verdicts>(new Map())
   const first = useRef(shown)
   first.current = shown
   const isFirst = useRef(true)
   useEffect(() => {
+    if (!isReady) return
     const leaving = new AbortController()
     const done = new Map<number, PairVerdict | Error>()
     const work = async () => {
@@ -87,7 +88,7 @@ export function useVerdicts(count: number, shown: number, tolerance: Limits | nu
       clearTimeout(timer)
       leaving.abort()
     }
-  }, [count, tolerance?.rtol, tolerance?.atol])
+  }, [count, tolerance?.rtol, tolerance?.atol, isReady])
   return verdicts
 }
 
