@@ -8,6 +8,7 @@ import { checkEnvironment } from '../settings/check-environment.ts'
 import {
   CACHE_OPTIONS,
   CONFIG_OPTIONS,
+  DIFF_OPTIONS,
   DOCTOR_OPTIONS,
   INIT_OPTIONS,
   LIST_OPTIONS,
@@ -58,6 +59,13 @@ const COMMANDS: readonly CommandSpec[] = [
     completes: 'files',
     options: LIST_OPTIONS,
     load: async () => (await import('./list.ts')).list,
+  },
+  {
+    name: 'diff',
+    argument: '<sides...>',
+    summary: 'look at the difference of two tensor files, folders, runs or cases, or of the two sides of one case',
+    options: DIFF_OPTIONS,
+    load: async () => (await import('./diff.ts')).diff,
   },
   {
     name: 'merge',

@@ -106,7 +106,8 @@ function rankOf(error: number): number {
   return Number.isNaN(error) ? Number.POSITIVE_INFINITY : error
 }
 
-function indexOf(element: number, shape: readonly number[]): number[] {
+/** Index along every axis of a flat place. */
+export function indexOf(element: number, shape: readonly number[]): number[] {
   const index: number[] = []
   let rest = element
   for (const dim of shape.toReversed()) {

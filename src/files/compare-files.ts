@@ -1,7 +1,7 @@
 import { compareTraces } from '../compare/compare-traces.ts'
 import type { Rule, TraceComparison } from '../compare/contract.ts'
-import { tableRule } from '../compare/tolerances.ts'
-import { type DType, dtypeKind } from '../domain/dtype.ts'
+import { defaultRule } from '../compare/default-rule.ts'
+import type { DType } from '../domain/dtype.ts'
 import type { TensorSpec, Trace } from '../domain/tensor.ts'
 import { fileMeasurer } from './file-measurer.ts'
 import { openNpy } from './npy.ts'
@@ -46,14 +46,4 @@ function isSingle({ values }: Trace): boolean {
 function renamed({ tensors }: Trace, name: string): Trace {
   const [tensor] = tensors.values()
   return { values: [{ name, kind: 'tensor', length: 1 }], tensors: new Map([[name, { ...tensor!, name }]]) }
-}
-
-/** Floats as a whole model of their own precision, the rest exactly. */
-export function defaultRule(_name: string, { dtype }: TensorSpec): Rule {
-  const kind = dtypeKind(dtype)
-  if (kind === 'complex') return tableRule(dtype === 'complex64' ? 'float32' : 'float64', 'model')
-  if (kind !== 'float' || dtype === 'float4e2m1' || dtype === 'float8e8m0') {
-    return { kind: 'exact', source: dtype, flags: [] }
-  }
-  return tableRule(dtype, 'model')
 }

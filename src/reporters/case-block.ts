@@ -62,7 +62,7 @@ function coverageText({ coverage, error }: Result): string | undefined {
 type BlockWriter = (label: string, text: string | undefined) => string[]
 
 /** Lines with a label in front and wrapped text beside it; no text, no lines. */
-function blockWriter(style: Style, indent = 2): BlockWriter {
+export function blockWriter(style: Style, indent = 2): BlockWriter {
   const margin = indent + LABEL_WIDTH
   return (label, text) => {
     if (!text) return []

@@ -5,12 +5,18 @@ const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan:
 
 type Paint = keyof typeof CODES
 
+/** 0 to 255 each. */
+export type Rgb = readonly [red: number, green: number, blue: number]
+
 /** How reports look on one stream. */
 export interface Style {
   paint(paint: Paint, text: string): string
   symbol(verdict: Verdict): string
   /** Our own signs in plain ASCII where the terminal has no others. */
   readonly ascii: boolean
+  readonly coloured: boolean
+  /** A cell of two pixels, one above the other; for coloured streams that are not plain ASCII. */
+  pixels(top: Rgb, bottom: Rgb): string
   /** Columns that a line may take; Infinity where nobody said. */
   readonly columns: number
 }
@@ -54,10 +60,23 @@ export function createStyle(stream: TextStream, context: Pick<ReporterContext, '
     paint: (paint, text) => (coloured && text !== '' ? `\u001b[${CODES[paint]}m${text}\u001b[0m` : text),
     symbol: (verdict) => (ascii ? ASCII_SYMBOLS : UNICODE_SYMBOLS)[verdict],
     ascii,
+    coloured,
+    pixels: (top, bottom) => {
+      const code = /truecolor|24bit/i.test(context.env.COLORTERM ?? '') ? trueColour : nearestOf256
+      return `\u001b[38;${code(top)};48;${code(bottom)}m▀\u001b[0m`
+    },
     get columns() {
       return columnsOf(stream) - (ascii ? ASCII_GROWTH : 0)
     },
   }
+}
+
+const trueColour = (rgb: Rgb) => `2;${rgb.join(';')}`
+
+/** Of the 6 × 6 × 6 colours that nearly every terminal has. */
+function nearestOf256(rgb: Rgb): string {
+  const [red, green, blue] = rgb.map((part) => Math.round((part / 255) * 5)) as [number, number, number]
+  return `5;${16 + 36 * red + 6 * green + blue}`
 }
 
 /** What lines are shortened with is longer in ASCII; two of them are in a line at most. */
@@ -104,8 +123,11 @@ const ASCII_SIGNS: Readonly<Record<string, string>> = {
   '→': '->',
   '‖': '||',
   '√': 'sqrt',
+  '│': '|',
+  '◂': '<',
+  '•': '-',
 }
 
 export function asciiSigns(text: string): string {
-  return text.replace(/ · |[…·×≤≥−–→‖√]/g, (sign) => ASCII_SIGNS[sign]!)
+  return text.replace(/ · |[…·×≤≥−–→‖√│◂•]/g, (sign) => ASCII_SIGNS[sign]!)
 }

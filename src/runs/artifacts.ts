@@ -45,17 +45,22 @@ function extensionOf(name: string): string {
   return /^\.[A-Za-z0-9]{1,16}$/.test(extension) ? extension : ''
 }
 
-/** Copies an artifact from one run's folder to another's. The record it comes from is not trusted. */
-export async function copyArtifact(artifact: Artifact, fromFolder: string, toFolder: string): Promise<void> {
-  const { path, sha256 } = artifact
+/** Where an artifact of a run lies. The record is not trusted. */
+export async function artifactPath({ path }: Artifact, runFolder: string): Promise<string> {
   if (!/^artifacts\/[0-9a-f]{64}(\.[A-Za-z0-9]{1,16})?$/.test(path)) {
     throw new FormatError(
       'artifact',
-      `${fromFolder} names an artifact ${JSON.stringify(path)}, which is no place in a record`,
+      `${runFolder} names an artifact ${JSON.stringify(path)}, which is no place in a record`,
     )
   }
-  const source = join(fromFolder, path)
-  await refuseIrregular(source)
+  await refuseIrregular(join(runFolder, path))
+  return join(runFolder, path)
+}
+
+/** Copies an artifact from one run's folder to another's. The record it comes from is not trusted. */
+export async function copyArtifact(artifact: Artifact, fromFolder: string, toFolder: string): Promise<void> {
+  const { path, sha256 } = artifact
+  const source = await artifactPath(artifact, fromFolder)
   const copied = await keepArtifact(toFolder, path, source)
   if (copied.sha256 !== sha256 || copied.path !== path) {
     await rm(join(toFolder, copied.path), { force: true })

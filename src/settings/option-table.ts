@@ -297,7 +297,7 @@ const COLOR_OPTION: OptionSpec = {
   help: 'force colour (or --no-color)',
 }
 
-const optionNamed = (key: string): OptionSpec => OUTPUT.find((spec) => spec.key === key)!
+const optionNamed = (key: string): OptionSpec => [...OUTPUT, ...COMPARISON].find((spec) => spec.key === key)!
 
 /** As `--help` and `assay config` show them. */
 export const OPTION_GROUPS: Readonly<Record<string, readonly OptionSpec[]>> = {
@@ -360,6 +360,50 @@ export const MERGE_OPTIONS: readonly OptionSpec[] = [
 ]
 
 export const CACHE_OPTIONS: readonly OptionSpec[] = [optionNamed('cacheDir'), optionNamed('cacheSize')]
+
+export const DIFF_OPTIONS: readonly OptionSpec[] = [
+  optionNamed('rtol'),
+  optionNamed('atol'),
+  {
+    key: 'tensor',
+    flags: '--tensor <name>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'look at this tensor of several',
+  },
+  {
+    key: 'slice',
+    flags: '--slice <0,:,:,17>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'the slice that is shown (default: the last two axes at the worst place)',
+  },
+  {
+    key: 'png',
+    flags: '--png <file>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'write reference, target and difference of the slice as an image',
+  },
+  {
+    key: 'run',
+    flags: '--run <run>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'the run that cases are of: a folder, an id, last or last~1 (default: last)',
+  },
+  {
+    key: 'case',
+    flags: '--case <id>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'of two runs, what they gave for this case',
+  },
+  optionNamed('json'),
+  { ...optionNamed('outputDir'), help: 'where run records are' },
+  { ...optionNamed('verbose'), help: 'all tensors, all lines' },
+  COLOR_OPTION,
+]
 
 export const DOCTOR_OPTIONS: readonly OptionSpec[] = [optionNamed('json'), CONFIG_OPTION, COLOR_OPTION]
 

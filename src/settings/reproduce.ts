@@ -1,3 +1,4 @@
+import { shellWord } from '../domain/shell.ts'
 import { TEST_OPTIONS } from './option-table.ts'
 import { flagOf } from './options.ts'
 import type { TestValues } from './test-values.ts'
@@ -35,7 +36,7 @@ export function reproduceCommand(id: string, { command, paths, values, config }:
     '-t',
     `^${id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`,
   ]
-  return words.map(quote).join(' ')
+  return words.map(shellWord).join(' ')
 }
 
 function unlessDefault(values: TestValues, keys: readonly (keyof TestValues)[]): string[] {
@@ -44,8 +45,4 @@ function unlessDefault(values: TestValues, keys: readonly (keyof TestValues)[]):
     const value = values[key]
     return value === undefined || value === spec.default ? [] : [flagOf(spec), String(value)]
   })
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -1,0 +1,91 @@
+import { resolve } from 'node:path'
+import type { Rule } from '../compare/contract.ts'
+import { defaultRule } from '../compare/default-rule.ts'
+import { formatSlice } from '../compare/diff/slice.ts'
+import { overrideTolerance } from '../compare/tolerances.ts'
+import { UsageError } from '../domain/errors.ts'
+import { unknown } from '../domain/target.ts'
+import type { TensorSpec } from '../domain/tensor.ts'
+import { cleanText, formatNumber } from '../domain/text.ts'
+import { EXIT } from '../domain/verdict.ts'
+import { diffPairs, type PairsDiff } from '../files/diff-pairs.ts'
+import { writeDiffPng } from '../files/diff-png.ts'
+import type { TensorPair } from '../files/tensor-pairs.ts'
+import { printPairs, printRuns } from '../reporters/diff/print-diff.ts'
+import { diffRuns } from '../runs/diff-runs.ts'
+import { openSides } from '../runs/diff-sides.ts'
+import { DIFF_OPTIONS } from '../settings/option-table.ts'
+import { type OptionValue, resolveOptions } from '../settings/options.ts'
+
+type Values = Readonly<Record<string, OptionValue>>
+
+export async function diff(words: string[], options: Record<string, unknown>): Promise<number> {
+  const { values } = resolveOptions(DIFF_OPTIONS, { commandLine: options, environment: process.env, file: {} })
+  const asked = await openSides(words, {
+    runsFolder: resolve(process.cwd(), String(values.outputDir)),
+    ...(values.run !== undefined && { run: String(values.run) }),
+    ...(values.case !== undefined && { case: String(values.case) }),
+  })
+  const context = contextOf(values)
+  if (asked.kind === 'runs') {
+    const found = diffRuns(...asked.runs)
+    await printRuns(asked.runs, found, context)
+    const { transitions, onlyInFirst, onlyInSecond } = found
+    return transitions.length + onlyInFirst.length + onlyInSecond.length > 0 ? EXIT.failed : EXIT.ok
+  }
+  const pairs = values.tensor === undefined ? asked.pairs : [pairNamed(asked.pairs, String(values.tensor))]
+  const found = await diffPairs(pairs, {
+    all: values.verbose === true,
+    ruleOf: ruleOf(values),
+    ...(values.slice !== undefined && { slice: String(values.slice) }),
+  })
+  const notes = values.png === undefined ? [] : [await drawPng(String(values.png), pairs, found)]
+  await printPairs(asked.labels, found, notes, context)
+  return found.outputs.every(({ verdict }) => verdict === 'pass') ? EXIT.ok : EXIT.failed
+}
+
+function contextOf(values: Values) {
+  const { stdout, env } = process
+  const { color, verbose, json } = values
+  return { stdout, env, verbose: verbose === true, json: json === true, ...(typeof color === 'boolean' && { color }) }
+}
+
+/** `--rtol` and `--atol` are for floats; whatever they are, integers must be equal. */
+function ruleOf({ rtol, atol }: Values): (name: string, spec: TensorSpec) => Rule {
+  if (rtol === undefined && atol === undefined) return defaultRule
+  const override = {
+    ...(rtol !== undefined && { rtol: Number(rtol) }),
+    ...(atol !== undefined && { atol: Number(atol) }),
+  }
+  return (name, spec) => {
+    const rule = defaultRule(name, spec)
+    if (rule.kind !== 'float') return rule
+    return { kind: 'float', tolerance: overrideTolerance(rule.tolerance, override), source: 'command line' }
+  }
+}
+
+function pairNamed(pairs: readonly TensorPair[], word: string): TensorPair {
+  const exact = pairs.find(({ name }) => name === word)
+  const near = pairs.filter(({ name }) => name.includes(word))
+  const found = exact ?? (near.length === 1 ? near[0] : undefined)
+  if (found) return found
+  const names = pairs.map(({ name }) => name)
+  if (near.length < 2) throw unknown('tensor', `tensor "${word}"`, word, names)
+  throw new UsageError(
+    'tensor',
+    `"${word}" is in ${near.length} names: ${near.map(({ name }) => name).join(', ')}; give more of it`,
+  )
+}
+
+/** The image of the slice that is shown; returns what its shades mean. */
+async function drawPng(path: string, pairs: readonly TensorPair[], { diffs }: PairsDiff): Promise<string> {
+  const [worst] = diffs
+  const pair = pairs.find(({ name }) => name === worst?.name)
+  if (!worst?.picture || !pair?.reference || !pair.target) {
+    throw new UsageError('png', 'there is no slice to draw: give two tensors of numbers with the same shape')
+  }
+  const { layout } = worst.picture
+  const { low, high, most, width, height } = await writeDiffPng(resolve(path), pair.reference, pair.target, layout)
+  const size = `${cleanText(path)}: ${width} × ${height}, slice ${formatSlice(layout)}`
+  return `\n${size}\n  reference | target | difference; grey ${formatNumber(low)} to ${formatNumber(high)}, error black 0 to bright ${formatNumber(most)}`
+}

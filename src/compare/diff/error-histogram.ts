@@ -1,0 +1,85 @@
+/** How many errors lie in [from, to). */
+export interface ErrorBin {
+  readonly from: number
+  readonly to: number
+  readonly count: number
+}
+
+export interface ErrorHistogram {
+  /** Places without an error. */
+  readonly zero: number
+  /** Half decades, ascending; without the empty ones at both ends. */
+  readonly bins: readonly ErrorBin[]
+}
+
+/** Half decades of float64: 10^-324 is the first. */
+const OFFSET = 648
+const BINS = 1268
+const CODES = 2048
+const MIXED = -1
+
+const float = new Float32Array(1)
+const bits = new Uint32Array(float.buffer)
+
+/** Of every top 12 bits of a float32 the half decade; MIXED where an edge lies within, and at both ends of the range. */
+const HALF_DECADES = Int16Array.from({ length: CODES }, (_, code) => {
+  if (code < 16 || code >= CODES - 16) return MIXED
+  const low = halfDecade(floatOf(code))
+  // Rounding to float32 may have moved a number across a border.
+  return low === halfDecade(floatOf(code - 1)) && low === halfDecade(floatOf(code + 1)) ? low : MIXED
+})
+
+function floatOf(code: number): number {
+  bits[0] = code << 20
+  return float[0]!
+}
+
+/** Counts errors by half decades, exactly. */
+export class ErrorCounter {
+  readonly #counts = new Float64Array(BINS)
+  readonly #floats: Float32Array
+  readonly #codes: Uint32Array
+  #zero = 0
+
+  constructor(blockSize: number) {
+    this.#floats = new Float32Array(blockSize)
+    this.#codes = new Uint32Array(this.#floats.buffer)
+  }
+
+  /** Differences of one block, of either sign. */
+  add(differences: Float64Array): void {
+    const [codes, counts] = [this.#codes, this.#counts]
+    this.#floats.set(differences)
+    for (let i = 0; i < differences.length; i++) {
+      const bin = HALF_DECADES[(codes[i]! & 0x7fffffff) >>> 20]!
+      if (bin !== MIXED) counts[bin]!++
+      else if (differences[i] === 0) this.#zero++
+      else counts[halfDecade(Math.abs(differences[i]!))]!++
+    }
+  }
+
+  /** `others` were added as zeros and are none. */
+  list(others: number): ErrorHistogram {
+    const used = Array.from(this.#counts.keys()).filter((bin) => this.#counts[bin]! > 0)
+    const [first = 0, last = -1] = [used[0], used.at(-1)]
+    const bins = Array.from({ length: last - first + 1 }, (_, i) => first + i)
+    return {
+      zero: this.#zero - others,
+      bins: bins.map((bin) => ({ from: edge(bin), to: edge(bin + 1), count: this.#counts[bin]! })),
+    }
+  }
+}
+
+function halfDecade(magnitude: number): number {
+  if (!Number.isFinite(magnitude)) return BINS - 1
+  let bin = Math.min(BINS - 2, Math.max(0, Math.floor(2 * Math.log10(magnitude)) + OFFSET))
+  while (bin > 0 && magnitude < edge(bin)) bin--
+  while (bin < BINS - 2 && magnitude >= edge(bin + 1)) bin++
+  return bin
+}
+
+function edge(bin: number): number {
+  const half = bin - OFFSET
+  const decade = Number(`1e${Math.floor(half / 2)}`)
+  return half % 2 === 0 ? decade : decade * Math.sqrt(10)
+}

@@ -1,0 +1,47 @@
+import { elementCount } from '../../domain/tensor.ts'
+
+/** Axes of a tensor in another order, and where an element in that order lies in the tensor as it is. */
+export interface MemoryOrder {
+  /** As for numpy.transpose: axis k of the result is axis `axes[k]`; axes of size 1 stay where they are. */
+  readonly axes: readonly number[]
+  readonly shape: readonly number[]
+  /** Of the result's axes in the tensor as it is. */
+  readonly strides: readonly number[]
+}
+
+const MOST_AXES = 4
+
+/** All orders of the axes that change where elements lie; none for more than four axes of more than one index. */
+export function memoryOrders(shape: readonly number[]): MemoryOrder[] {
+  const long = shape.flatMap((size, axis) => (size > 1 ? [axis] : []))
+  if (long.length < 2 || long.length > MOST_AXES) return []
+  return permutations(long)
+    .slice(1)
+    .map((order) => memoryOrder(shape, order, long))
+}
+
+function memoryOrder(shape: readonly number[], order: readonly number[], long: readonly number[]): MemoryOrder {
+  const axes = shape.map((_, axis) => axis)
+  for (const [i, axis] of long.entries()) axes[axis] = order[i]!
+  return {
+    axes,
+    shape: axes.map((axis) => shape[axis]!),
+    strides: axes.map((axis) => elementCount(shape.slice(axis + 1))),
+  }
+}
+
+/** In lexical order, so that the first one changes nothing. */
+function permutations(items: readonly number[]): number[][] {
+  if (items.length <= 1) return [[...items]]
+  return items.flatMap((item) => permutations(items.filter((other) => other !== item)).map((rest) => [item, ...rest]))
+}
+
+/** Where the element at a flat place of the result lies in the tensor as it is. */
+export function sourcePlace({ shape, strides }: Pick<MemoryOrder, 'shape' | 'strides'>, place: number): number {
+  let [rest, source] = [place, 0]
+  for (let k = shape.length - 1; k >= 0; k--) {
+    source += (rest % shape[k]!) * strides[k]!
+    rest = Math.floor(rest / shape[k]!)
+  }
+  return source
+}

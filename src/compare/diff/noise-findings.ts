@@ -1,0 +1,91 @@
+import { formatNumber } from '../../domain/text.ts'
+import { formatMeasured } from '../rule-text.ts'
+import type { Finding } from './finding.ts'
+import type { Survey } from './survey.ts'
+
+/** Fewer elements cannot show that there is no structure. */
+const FEWEST_FOR_NOISE = 64
+/** Correlations up to here are none; small samples have larger ones by chance. */
+const NO_CORRELATION = 0.05
+const CHANCE = 4
+/** An index of an axis may have so many times its even share. */
+const UNEVEN = 3
+const FEWEST_PER_INDEX = 16
+
+/** What tells noise from structure, measured on all elements. */
+interface NoiseFacts {
+  /** Of the error with the reference, and with its neighbour in memory. */
+  readonly withReference: number
+  readonly withNeighbour: number
+  /** Of the target with the reference. */
+  readonly betweenSides: number
+  /** Mean error in standard deviations of the error. */
+  readonly bias: number
+  /** The largest share of an index, times how many indices there are. */
+  readonly unevenness: number
+}
+
+/** The last word where no explanation was found: noise if it behaves like noise, otherwise not explained. */
+export function remainingFinding(survey: Survey, relL2: number): Finding {
+  const facts = noiseFacts(survey)
+  const { finite } = survey.sums
+  const isNoise = finite >= FEWEST_FOR_NOISE && isStructureless(facts, finite)
+  const numbers = `correlation with the reference ${show(facts.withReference)}, with its neighbour in memory ${show(facts.withNeighbour)}, mean ${show(facts.bias)} of its standard deviation, at most ${show(facts.unevenness)} times an even share at any index of an axis`
+  const evidence = { ...facts }
+  if (isNoise) {
+    const text = `noise: the error has no structure, relL2 ${formatMeasured(relL2)}: ${numbers}`
+    return { kind: 'noise', text, before: relL2, after: null, evidence }
+  }
+  return { kind: 'unexplained', text: unexplainedText(facts, finite, numbers), before: relL2, after: null, evidence }
+}
+
+const TESTED =
+  'transposed, permuted, rolled, reversed, scaled, offset, clipped, rounded, periodic, nor confined to a part'
+
+function unexplainedText({ betweenSides }: NoiseFacts, finite: number, numbers: string): string {
+  if (finite < FEWEST_FOR_NOISE) {
+    return `no simple explanation: it is not ${TESTED}; ${finite} elements are too few to call it noise`
+  }
+  if (Math.abs(betweenSides) <= limitFor(finite)) {
+    const sides = `the two sides are unrelated (correlation ${show(betweenSides)})`
+    return `no simple explanation: ${sides}, and it is not ${TESTED}`
+  }
+  return `no simple explanation: it is not ${TESTED}, nor plain noise: the error's ${numbers}`
+}
+
+function show(value: number): string {
+  return formatNumber(Number(value.toPrecision(2)))
+}
+
+function limitFor(finite: number): number {
+  return Math.max(NO_CORRELATION, CHANCE / Math.sqrt(finite))
+}
+
+function isStructureless({ withReference, withNeighbour, bias, unevenness }: NoiseFacts, finite: number): boolean {
+  const limit = limitFor(finite)
+  const isSmall = (value: number) => Math.abs(value) <= limit
+  return isSmall(withReference) && isSmall(withNeighbour) && isSmall(bias) && unevenness <= UNEVEN
+}
+
+function noiseFacts({ sums, axes, reference }: Survey): NoiseFacts {
+  const { finite, r, d, rr, dd, dr, neighbours } = sums
+  const mean = d / finite
+  const errorSpread = dd / finite - mean * mean
+  const spread = rr / finite - (r / finite) ** 2
+  const shares = axes.flatMap(({ size, sums: squares, binSize }) =>
+    reference.count / size >= FEWEST_PER_INDEX && binSize === 1 ? [(size * largestOf(squares)) / dd] : [],
+  )
+  const covariance = dr / finite - mean * (r / finite)
+  const targetSpread = spread + 2 * covariance + errorSpread
+  return {
+    withReference: spread > 0 ? covariance / Math.sqrt(errorSpread * spread) : 0,
+    withNeighbour: (neighbours / finite - mean * mean) / errorSpread,
+    betweenSides: spread > 0 ? (spread + covariance) / Math.sqrt(spread * targetSpread) : 0,
+    bias: mean / Math.sqrt(errorSpread),
+    unevenness: Math.max(1, ...shares),
+  }
+}
+
+function largestOf(squares: Float64Array): number {
+  return squares.reduce((most, value) => Math.max(most, value), 0)
+}

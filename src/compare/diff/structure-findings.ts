@@ -1,0 +1,129 @@
+import { formatNumber } from '../../domain/text.ts'
+import { indexOf } from '../worst-places.ts'
+import type { AxisProfile } from './axis-profiles.ts'
+import { findPeriod } from './find-period.ts'
+import { FEWEST, type Finding } from './finding.ts'
+import type { Survey } from './survey.ts'
+
+/** What counts as nearly all. */
+const NEARLY_ALL = 0.95
+const MOST_LISTED = 8
+const HALF_LARGEST = 65504
+
+export function percent(share: number): string {
+  return `${share > 0.999 && share < 1 ? '>99.9' : formatNumber(100 * share, 3)} %`
+}
+
+const plain = (kind: Finding['kind'], text: string, evidence: Finding['evidence'] = {}): Finding => ({
+  kind,
+  text,
+  before: null,
+  after: null,
+  evidence,
+})
+
+/** NaN and infinities that are not the same on both sides. */
+export function nonFiniteFindings({ nonFinite }: Survey, shape: readonly number[]): Finding[] {
+  const { count, first, nanInTarget, infiniteInTarget, axes } = nonFinite
+  if (count === 0 || first === null) return []
+  const kinds = [
+    ...(nanInTarget > 0 ? [`${nanInTarget} NaN in the target where the reference is finite`] : []),
+    ...(infiniteInTarget > 0
+      ? [`${infiniteInTarget} infinite in the target where the reference is finite${overflow(nonFinite)}`]
+      : []),
+    ...(count > nanInTarget + infiniteInTarget
+      ? [`${count - nanInTarget - infiniteInTarget} not finite in the reference`]
+      : []),
+  ]
+  const text = `not finite: ${kinds.join('; ')}; the first at [${indexOf(first, shape).join(', ')}]`
+  const where = axes.flatMap((profile) => concentration(profile)?.words ?? [])
+  const places = where.length > 0 && count > 1 ? `; ${where.map((words) => `${words} of them`).join(', ')}` : ''
+  return [plain('non-finite', `${text}${places}`, { count, nanInTarget, infiniteInTarget, first })]
+}
+
+function overflow({ leastInfinite, mostFinite }: Survey['nonFinite']): string {
+  if (leastInfinite === null) return ''
+  const least = `, from |reference| ${formatNumber(leastInfinite, 6)} on`
+  const isHalf = leastInfinite > HALF_LARGEST && mostFinite <= HALF_LARGEST && mostFinite > HALF_LARGEST / 4
+  return isHalf ? `${least} (float16 ends at ${HALF_LARGEST})` : least
+}
+
+export function constantFindings({ reference, target }: Survey): Finding[] {
+  if (target.finite < 2 || target.min !== target.max || target.min === null) return []
+  const value = formatNumber(target.min)
+  const other =
+    reference.min === reference.max
+      ? `the reference is ${formatNumber(reference.min ?? Number.NaN)} everywhere`
+      : `the reference goes from ${formatNumber(reference.min ?? Number.NaN)} to ${formatNumber(reference.max ?? Number.NaN)}`
+  return [plain('constant', `constant: the target is ${value} everywhere; ${other}`, { value: target.min })]
+}
+
+/** Where nearly all of the squared error lies, if it lies together. */
+export function placeFindings(
+  survey: Survey,
+  worst: { error: number; index: readonly number[] } | undefined,
+): Finding[] {
+  const { sums, axes } = survey
+  if (sums.finite < FEWEST || sums.dd === 0) return []
+  const single = worst ? worst.error ** 2 / sums.dd : 0
+  if (worst && single >= NEARLY_ALL) {
+    const text = `one place: the element at [${worst.index.join(', ')}] holds ${percent(Math.min(1, single))} of the squared error`
+    return [plain('single-place', text, { index: worst.index, share: single })]
+  }
+  return axes.flatMap((profile) => {
+    const period = findPeriod(profile)
+    if (period) return [periodic(profile, period)]
+    const found = concentration(profile)
+    if (!found) return []
+    const text = `one part: ${found.words} of the squared error (evenly spread it would be ${percent(found.even)})`
+    return [plain('concentrated', text, { axis: profile.axis, indices: found.indices, share: found.share })]
+  })
+}
+
+function periodic(
+  { axis }: AxisProfile,
+  { period, residues, share }: NonNullable<ReturnType<typeof findPeriod>>,
+): Finding {
+  const which = residues.length === 1 ? `index ${residues[0]}` : `indices ${residues.join(', ')}`
+  const text = `periodic: along axis ${axis} the error repeats every ${period}; ${which} of every ${period} hold ${percent(share)} of the squared error (tiles or vector lanes?)`
+  return plain('periodic', text, { axis, period, residues, share })
+}
+
+interface Concentration {
+  readonly words: string
+  readonly indices: readonly number[]
+  readonly share: number
+  readonly even: number
+}
+
+/** The few indices of an axis that hold nearly all; null if it takes more than one and a quarter of them. */
+export function concentration({ axis, size, binSize, sums }: AxisProfile): Concentration | null {
+  const total = sums.reduce((sum, value) => sum + value, 0)
+  if (binSize > 1 || !(total > 0)) return null
+  const most = Math.max(1, size / 4)
+  const ranked = Array.from(sums.keys()).sort((a, b) => sums[b]! - sums[a]!)
+  const indices: number[] = []
+  let held = 0
+  while (held < NEARLY_ALL * total && indices.length < most) {
+    const index = ranked[indices.length]!
+    indices.push(index)
+    held += sums[index]!
+  }
+  if (held < NEARLY_ALL * total) return null
+  indices.sort((a, b) => a - b)
+  const words = indexWords(indices, axis, size)
+  if (words === null) return null
+  const share = held / total
+  return { words: `${words} ${percent(share)}`, indices, share, even: indices.length / size }
+}
+
+function indexWords(indices: readonly number[], axis: number, size: number): string | null {
+  const [first, last] = [indices[0]!, indices.at(-1)!]
+  if (indices.length === 1) return `index ${first} of axis ${axis} holds`
+  if (last - first + 1 === indices.length) {
+    const end =
+      last === size - 1 ? `, its last ${indices.length},` : first === 0 ? `, its first ${indices.length},` : ''
+    return `indices ${first} to ${last} of axis ${axis}${end} hold`
+  }
+  return indices.length <= MOST_LISTED ? `indices ${indices.join(', ')} of axis ${axis} hold` : null
+}

@@ -1,0 +1,33 @@
+import type { TensorDiff } from '../../compare/diff/diff-tensors.ts'
+import type { Picture } from '../../compare/diff/picture.ts'
+import { toJson } from '../../domain/json.ts'
+import type { PairsDiff } from '../../files/diff-pairs.ts'
+import type { RunsDiff } from '../../runs/diff-runs.ts'
+import type { StoredRun } from '../../runs/read-run.ts'
+import type { SideLabels } from './tensor-lines.ts'
+
+const SCHEMA = 'assay/diff@1'
+
+/** All that is known of pairs of tensors as one JSON document. */
+export function pairsJson(labels: SideLabels, { outputs, diffs }: PairsDiff): string {
+  const isSame = outputs.every(({ verdict }) => verdict === 'pass')
+  return `${toJson({ schema: SCHEMA, kind: 'tensors', ...labels, verdict: isSame ? 'pass' : 'fail', outputs, tensors: diffs.map(plainDiff) }, 2)}\n`
+}
+
+/** Typed arrays would become objects. */
+function plainDiff({ axes, picture, ...rest }: TensorDiff): object {
+  return {
+    ...rest,
+    axes: axes.map(({ sums, ...axis }) => ({ ...axis, squaredErrors: Array.from(sums) })),
+    picture: picture && plainPicture(picture),
+  }
+}
+
+function plainPicture({ error, reference, target, ...rest }: Picture): object {
+  return { ...rest, error: Array.from(error), reference: Array.from(reference), target: Array.from(target) }
+}
+
+export function runsJson([first, second]: readonly [StoredRun, StoredRun], diff: RunsDiff): string {
+  const runs = { reference: first.header.id, target: second.header.id }
+  return `${toJson({ schema: SCHEMA, kind: 'runs', ...runs, ...diff }, 2)}\n`
+}

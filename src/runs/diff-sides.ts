@@ -1,0 +1,157 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, extname, join } from 'node:path'
+import { UsageError } from '../domain/errors.ts'
+import type { Result } from '../domain/result.ts'
+import { nearest, unknown } from '../domain/target.ts'
+import type { TensorSource } from '../domain/tensor.ts'
+import { pairTensors, type TensorPair } from '../files/tensor-pairs.ts'
+import { openTensors } from '../onnx/open-tensors.ts'
+import { openCaseTensors } from './case-tensors.ts'
+import { findCase, findRun, unknownCase } from './find-run.ts'
+import { latestRun, readRun, type StoredRun } from './read-run.ts'
+
+type Tensors = ReadonlyMap<string, TensorSource>
+
+type NamedSide =
+  | { readonly kind: 'tensors'; readonly label: string; readonly tensors: Tensors }
+  | { readonly kind: 'run'; readonly run: StoredRun }
+  | { readonly kind: 'case'; readonly run: StoredRun; readonly result: Result }
+
+export interface SideOptions {
+  readonly runsFolder: string
+  /** The run that cases are looked for in; the last one by default. */
+  readonly run?: string
+  /** A case of both runs. */
+  readonly case?: string
+}
+
+/** What was asked to be compared: two runs, or pairs of tensors of two sides. */
+export type DiffRequest =
+  | { readonly kind: 'runs'; readonly runs: readonly [StoredRun, StoredRun] }
+  | {
+      readonly kind: 'tensors'
+      readonly labels: { readonly reference: string; readonly target: string }
+      readonly pairs: readonly TensorPair[]
+    }
+
+/** Finds what the words name: files, folders, runs or cases. */
+export async function openSides(words: readonly string[], options: SideOptions): Promise<DiffRequest> {
+  if (words.length > 2)
+    throw new UsageError('sides', `assay diff compares two sides, found ${words.length}: ${words.join(' ')}`)
+  const [first, second] = await Promise.all(words.map((word) => namedSide(word, options)))
+  if (!first) throw new UsageError('sides', 'give two files, folders, runs or cases, or one case')
+  if (!second) return oneSide(first)
+  if (first.kind === 'run' && second.kind === 'run') return ofRuns(first.run, second.run, options)
+  if (first.kind === 'run' || second.kind === 'run') throw unlikeSides(words, first, second)
+  const [reference, target] = [await tensorsOf(first), await tensorsOf(second)]
+  return {
+    kind: 'tensors',
+    labels: { reference: reference.label, target: target.label },
+    pairs: pairTensors(reference.tensors, target.tensors),
+  }
+}
+
+function unlikeSides(words: readonly string[], first: NamedSide, second: NamedSide): UsageError {
+  const say = (word: string | undefined, { kind }: NamedSide) =>
+    `"${word}" is ${kind === 'tensors' ? 'tensors' : `a ${kind}`}`
+  return new UsageError('sides', `${say(words[0], first)} and ${say(words[1], second)}; a run is compared with a run`)
+}
+
+async function oneSide(side: NamedSide): Promise<DiffRequest> {
+  if (side.kind === 'run') {
+    const what = `run ${side.run.header.id} alone has nothing to be compared with; give a second run, or a case of it`
+    throw new UsageError('sides', `${what}: assay diff <case id> --run ${side.run.header.id}`)
+  }
+  if (side.kind === 'tensors') {
+    throw new UsageError('sides', `${side.label} alone has nothing to be compared with; give the other side too`)
+  }
+  const { run, result } = side
+  const [reference, target] = [
+    await openCaseTensors(run, result, 'reference'),
+    await openCaseTensors(run, result, 'target'),
+  ]
+  const label = (of: string, by: string) => `${result.id}, ${of} (${by})`
+  const labels = { reference: label('reference', result.reference), target: label('target', result.target) }
+  return { kind: 'tensors', labels, pairs: pairTensors(reference, target) }
+}
+
+/** Two runs as a whole, or what both gave for one case. */
+async function ofRuns(first: StoredRun, second: StoredRun, options: SideOptions): Promise<DiffRequest> {
+  if (options.case === undefined) return { kind: 'runs', runs: [first, second] }
+  const word = options.case
+  const sides = [first, second].map((run): NamedSide => {
+    const result = findCase(run, word)
+    if (!result) throw new UsageError('case', `"${word}": ${unknownCase(run, word)}`)
+    return { kind: 'case', run, result }
+  })
+  const [reference, target] = [await tensorsOf(sides[0]!), await tensorsOf(sides[1]!)]
+  return {
+    kind: 'tensors',
+    labels: { reference: reference.label, target: target.label },
+    pairs: pairTensors(reference.tensors, target.tensors),
+  }
+}
+
+async function tensorsOf(side: NamedSide): Promise<{ label: string; tensors: Tensors }> {
+  if (side.kind === 'tensors') return side
+  if (side.kind === 'run') throw new Error('a run has no tensors of its own: this is a bug in Assay')
+  const { run, result } = side
+  return {
+    label: `${result.id}, target tensors of run ${run.header.id}`,
+    tensors: await openCaseTensors(run, result, 'target'),
+  }
+}
+
+async function namedSide(word: string, options: SideOptions): Promise<NamedSide> {
+  const run = await findRun(word, options.runsFolder)
+  if (run && !isTensorPath(word)) return { kind: 'run', run }
+  const at = word.lastIndexOf('#')
+  if (existsSync(word)) return { kind: 'tensors', label: word, tensors: await openTensors(word) }
+  if (at > 0 && existsSync(word.slice(0, at))) return oneTensor(word.slice(0, at), word.slice(at + 1), word)
+  return namedCase(word, options)
+}
+
+function isTensorPath(word: string): boolean {
+  return ['.npy', '.safetensors', '.pb'].includes(extname(word).toLowerCase())
+}
+
+async function oneTensor(path: string, name: string, label: string): Promise<NamedSide> {
+  const tensors = await openTensors(path)
+  const tensor = tensors.get(name)
+  if (!tensor) throw unknown('tensor', `tensor "${name}" in ${path}`, name, [...tensors.keys()])
+  return { kind: 'tensors', label, tensors: new Map([[name, tensor]]) }
+}
+
+async function namedCase(word: string, options: SideOptions): Promise<NamedSide> {
+  const run = await runOfCases(options)
+  const result = run && !isTensorPath(word) ? findCase(run, word) : null
+  if (run && result) return { kind: 'case', run, result }
+  const near = nearFile(word)
+  const file =
+    near === null
+      ? `there is no file or folder "${word}"`
+      : `there is no file or folder "${word}"; did you mean "${near}"?`
+  if (near !== null || isTensorPath(word)) throw new UsageError('sides', file)
+  const cases = run
+    ? unknownCase(run, word)
+    : `there is no run in ${options.runsFolder} either, where it could be a case`
+  throw new UsageError('sides', `${file}, and ${cases}`)
+}
+
+async function runOfCases({ run, runsFolder }: SideOptions): Promise<StoredRun | null> {
+  if (run !== undefined) {
+    const found = await findRun(run, runsFolder)
+    if (found) return found
+    throw new UsageError('run', `there is no run "${run}" in ${runsFolder}; give a folder, an id, last or last~1`)
+  }
+  const folder = await latestRun(runsFolder)
+  return folder === null ? null : readRun(folder)
+}
+
+/** A file beside it with nearly that name. */
+function nearFile(word: string): string | null {
+  const folder = dirname(word)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return null
+  const near = nearest(basename(word), readdirSync(folder))
+  return near === null ? null : folder === '.' && !word.startsWith('.') ? near : join(folder, near)
+}
