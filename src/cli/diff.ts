@@ -37,10 +37,11 @@ export async function diff(words: string[], options: Record<string, unknown>): P
   const found = await diffPairs(pairs, {
     all: values.verbose === true,
     ruleOf: ruleOf(values),
+    ...(asked.judged && !hasTolerance(values) && { judged: asked.judged }),
     ...(values.slice !== undefined && { slice: String(values.slice) }),
   })
   const notes = values.png === undefined ? [] : [await drawPng(String(values.png), pairs, found)]
-  await printPairs(asked.labels, found, notes, context)
+  await printPairs({ ...asked.labels, areMany: asked.pairs.length > 1 }, found, notes, context)
   return found.outputs.every(({ verdict }) => verdict === 'pass') ? EXIT.ok : EXIT.failed
 }
 
@@ -50,9 +51,13 @@ function contextOf(values: Values) {
   return { stdout, env, verbose: verbose === true, json: json === true, ...(typeof color === 'boolean' && { color }) }
 }
 
+function hasTolerance({ rtol, atol }: Values): boolean {
+  return rtol !== undefined || atol !== undefined
+}
+
 /** `--rtol` and `--atol` are for floats; whatever they are, integers must be equal. */
 function ruleOf({ rtol, atol }: Values): (name: string, spec: TensorSpec) => Rule {
-  if (rtol === undefined && atol === undefined) return defaultRule
+  if (!hasTolerance({ rtol, atol })) return defaultRule
   const override = {
     ...(rtol !== undefined && { rtol: Number(rtol) }),
     ...(atol !== undefined && { atol: Number(atol) }),

@@ -16,25 +16,34 @@ export interface PairsDiff {
 export interface DiffPairsOptions extends Pick<DiffOptions, 'ruleOf' | 'slice' | 'pictureSize'> {
   /** Look at every pair and not at the worst one alone. */
   readonly all?: boolean
+  /** How pairs were judged already, by name; that counts, and no rule is asked again. */
+  readonly judged?: ReadonlyMap<string, OutputResult>
 }
 
 /** Judges all pairs and looks closely at the worst; tensors are read where they lie. */
 export async function diffPairs(pairs: readonly TensorPair[], options: DiffPairsOptions = {}): Promise<PairsDiff> {
-  const { all = false, ...rest } = options
-  const how: DiffOptions = { ...rest, measurer: fileMeasurer(), open: openFileElements }
+  const { all = false, judged = new Map<string, OutputResult>(), ...rest } = options
+  const how: How = { ...rest, judged, measurer: fileMeasurer(), open: openFileElements }
   if (pairs.length === 1 || all) return diffAll(pairs, how)
-  const judged: { pair: TensorPair; output: OutputResult }[] = []
-  for (const pair of pairs) judged.push({ pair, output: await judgePair(pair, how) })
-  const ranked = judged.sort((a, b) => rankOf(b.output) - rankOf(a.output))
+  const outputs: { pair: TensorPair; output: OutputResult }[] = []
+  for (const pair of pairs) outputs.push({ pair, output: await judgePair(pair, how) })
+  const ranked = outputs.sort((a, b) => rankOf(b.output) - rankOf(a.output))
   const worst = ranked.find(({ pair }) => isWhole(pair))
   const { diffs } = worst ? await diffAll([worst.pair], how) : { diffs: [] }
   return { outputs: ranked.map(({ output }) => output), diffs }
 }
 
-async function diffAll(pairs: readonly TensorPair[], how: DiffOptions): Promise<PairsDiff> {
+interface How extends DiffOptions {
+  readonly judged: ReadonlyMap<string, OutputResult>
+}
+
+async function diffAll(pairs: readonly TensorPair[], how: How): Promise<PairsDiff> {
   const diffs: TensorDiff[] = []
   for (const { name, reference, target } of pairs) {
-    if (reference && target) diffs.push(await diffTensors({ ...reference, name }, target, how))
+    if (!reference || !target) continue
+    const diff = await diffTensors({ ...reference, name }, target, how)
+    const output = how.judged.get(name)
+    diffs.push(output ? { ...diff, output, limits: null } : diff)
   }
   const alone = pairs.filter((pair) => !isWhole(pair)).map(oneSided)
   const byRank = (a: OutputResult, b: OutputResult) => rankOf(b) - rankOf(a)
@@ -46,9 +55,11 @@ function isWhole({ reference, target }: TensorPair): boolean {
   return reference !== null && target !== null
 }
 
-async function judgePair(pair: TensorPair, { ruleOf = defaultRule, measurer }: DiffOptions): Promise<OutputResult> {
+async function judgePair(pair: TensorPair, { ruleOf = defaultRule, measurer, judged }: How): Promise<OutputResult> {
   const { name, reference, target } = pair
   if (!reference || !target) return oneSided(pair)
+  const known = judged.get(name)
+  if (known) return known
   const context = { generated: false, targetDType: null, measurer }
   return compareTensors({ ...reference, name }, target, ruleOf(name, reference), context)
 }

@@ -1,5 +1,6 @@
-import { isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { CaseError, Metric, OutputResult, Result, SensitivityBand, WorstPlace } from '../domain/result.ts'
+import { shellWord } from '../domain/shell.ts'
 import { formatShape } from '../domain/tensor.ts'
 import {
   cleanLog,
@@ -50,7 +51,21 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
     ...measurementLines(result, options.verbose).flatMap((line, i) => write(i === 0 ? 'ran' : '', line)),
     ...fileLines(result, options),
     `  ${options.style.paint('dim', 'reproduce'.padEnd(LABEL_WIDTH))}${commandText(result.reproduce)}`,
+    ...lookLines(result, options),
   ]
+}
+
+/** Runs that lie where assay diff looks by itself are named by their id. */
+function runWord(folder: string): string {
+  return /(^|[/\\])\.assay[/\\]runs$/.test(dirname(folder)) ? basename(folder) : folder
+}
+
+/** The command that shows both sides of a case whose tensors were kept; never shortened, like the one above it. */
+function lookLines({ id, verdict, artifacts }: Result, { style, folder }: BlockOptions): string[] {
+  const keeps = (side: string) => artifacts.some(({ name }) => name === `${side}.safetensors`)
+  if (verdict === 'pass' || !keeps('reference') || !keeps('target')) return []
+  const command = `assay diff ${shellWord(id)} --run ${shellWord(runWord(folder))}`
+  return [`  ${style.paint('dim', 'look'.padEnd(LABEL_WIDTH))}${commandText(command)}`]
 }
 
 /** An error before the comparison has nothing to cover. */

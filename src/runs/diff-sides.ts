@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
-import type { Result } from '../domain/result.ts'
+import type { OutputResult, Result } from '../domain/result.ts'
 import { nearest, unknown } from '../domain/target.ts'
 import type { TensorSource } from '../domain/tensor.ts'
 import { pairTensors, type TensorPair } from '../files/tensor-pairs.ts'
@@ -32,6 +32,8 @@ export type DiffRequest =
       readonly kind: 'tensors'
       readonly labels: { readonly reference: string; readonly target: string }
       readonly pairs: readonly TensorPair[]
+      /** How the run judged the pairs of one case, by name. */
+      readonly judged?: ReadonlyMap<string, OutputResult>
     }
 
 /** Finds what the words name: files, folders, runs or cases. */
@@ -72,7 +74,8 @@ async function oneSide(side: NamedSide): Promise<DiffRequest> {
   ]
   const label = (of: string, by: string) => `${result.id}, ${of} (${by})`
   const labels = { reference: label('reference', result.reference), target: label('target', result.target) }
-  return { kind: 'tensors', labels, pairs: pairTensors(reference, target) }
+  const judged = new Map(result.outputs.map((output) => [output.name, output]))
+  return { kind: 'tensors', labels, pairs: pairTensors(reference, target), judged }
 }
 
 /** Two runs as a whole, or what both gave for one case. */

@@ -15,18 +15,19 @@ export interface ErrorHistogram {
 /** Half decades of float64: 10^-324 is the first. */
 const OFFSET = 648
 const BINS = 1268
+const EDGES = Float64Array.from({ length: BINS + 1 }, (_, bin) => edge(bin))
+
 const CODES = 2048
-const MIXED = -1
+/** Denormal and huge numbers, whose float32 says too little. */
+const UNKNOWN = -1
 
 const float = new Float32Array(1)
 const bits = new Uint32Array(float.buffer)
 
-/** Of every top 12 bits of a float32 the half decade; MIXED where an edge lies within, and at both ends of the range. */
+/** Of every top 12 bits of a float32 the half decade that the smallest such number lies in; an edge may follow. */
 const HALF_DECADES = Int16Array.from({ length: CODES }, (_, code) => {
-  if (code < 16 || code >= CODES - 16) return MIXED
-  const low = halfDecade(floatOf(code))
-  // Rounding to float32 may have moved a number across a border.
-  return low === halfDecade(floatOf(code - 1)) && low === halfDecade(floatOf(code + 1)) ? low : MIXED
+  // Rounding to float32 moves a number by less than this.
+  return code < 16 || code >= CODES - 16 ? UNKNOWN : halfDecade(floatOf(code) * (1 - 1e-6))
 })
 
 function floatOf(code: number): number {
@@ -52,9 +53,10 @@ export class ErrorCounter {
     this.#floats.set(differences)
     for (let i = 0; i < differences.length; i++) {
       const bin = HALF_DECADES[(codes[i]! & 0x7fffffff) >>> 20]!
-      if (bin !== MIXED) counts[bin]!++
-      else if (differences[i] === 0) this.#zero++
-      else counts[halfDecade(Math.abs(differences[i]!))]!++
+      const error = Math.abs(differences[i]!)
+      if (bin !== UNKNOWN) counts[error < EDGES[bin + 1]! ? bin : bin + 1]!++
+      else if (error === 0) this.#zero++
+      else counts[halfDecade(error)]!++
     }
   }
 
@@ -73,8 +75,8 @@ export class ErrorCounter {
 function halfDecade(magnitude: number): number {
   if (!Number.isFinite(magnitude)) return BINS - 1
   let bin = Math.min(BINS - 2, Math.max(0, Math.floor(2 * Math.log10(magnitude)) + OFFSET))
-  while (bin > 0 && magnitude < edge(bin)) bin--
-  while (bin < BINS - 2 && magnitude >= edge(bin + 1)) bin++
+  while (bin > 0 && magnitude < EDGES[bin]!) bin--
+  while (bin < BINS - 2 && magnitude >= EDGES[bin + 1]!) bin++
   return bin
 }
 

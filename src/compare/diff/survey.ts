@@ -3,7 +3,7 @@ import type { OpenPair } from './element-reader.ts'
 import { ErrorCounter, type ErrorHistogram } from './error-histogram.ts'
 import { type SideFacts, SideMoments } from './side-moments.ts'
 
-const BLOCK = 16384
+const BLOCK = 4096
 
 /** Sums over the places that are finite on both sides; d = t − r. */
 export interface PairSums {

@@ -9,9 +9,9 @@ import type { SideLabels } from './tensor-lines.ts'
 const SCHEMA = 'assay/diff@1'
 
 /** All that is known of pairs of tensors as one JSON document. */
-export function pairsJson(labels: SideLabels, { outputs, diffs }: PairsDiff): string {
+export function pairsJson({ reference, target }: SideLabels, { outputs, diffs }: PairsDiff): string {
   const isSame = outputs.every(({ verdict }) => verdict === 'pass')
-  return `${toJson({ schema: SCHEMA, kind: 'tensors', ...labels, verdict: isSame ? 'pass' : 'fail', outputs, tensors: diffs.map(plainDiff) }, 2)}\n`
+  return `${toJson({ schema: SCHEMA, kind: 'tensors', reference, target, verdict: isSame ? 'pass' : 'fail', outputs, tensors: diffs.map(plainDiff) })}\n`
 }
 
 /** Typed arrays would become objects. */
@@ -29,5 +29,5 @@ function plainPicture({ error, reference, target, ...rest }: Picture): object {
 
 export function runsJson([first, second]: readonly [StoredRun, StoredRun], diff: RunsDiff): string {
   const runs = { reference: first.header.id, target: second.header.id }
-  return `${toJson({ schema: SCHEMA, kind: 'runs', ...runs, ...diff }, 2)}\n`
+  return `${toJson({ schema: SCHEMA, kind: 'runs', ...runs, ...diff })}\n`
 }

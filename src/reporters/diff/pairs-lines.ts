@@ -1,12 +1,19 @@
 import type { OutputResult } from '../../domain/result.ts'
 import { formatShape } from '../../domain/tensor.ts'
-import { cleanProse, cleanText, displayWidth, formatNumber, shortenEnd, shortenMiddle } from '../../domain/text.ts'
+import { cleanText, formatNumber, shortenMiddle } from '../../domain/text.ts'
 import { alignRows } from '../case-block.ts'
 import { paintVerdict, type Style } from '../style.ts'
 
 const SHOWN = 12
 const NAME_COLUMNS = 32
-const NARROWEST_REASON = 12
+
+/** Why a pair was not compared, by its flag. */
+const ONE_WORD: Readonly<Record<string, string>> = {
+  missing: 'only in the reference',
+  extra: 'only in the target',
+  shape: 'shape differs',
+  dtype: 'dtype differs',
+}
 
 /** One line per tensor, worst first, and how many there are of which verdict. */
 export function pairsLines(outputs: readonly OutputResult[], style: Style, verbose: boolean): string[] {
@@ -27,7 +34,7 @@ function countText(outputs: readonly OutputResult[]): string {
     : `${outputs.length} tensors, ${failed} differ${words}`
 }
 
-function cellsOf({ name, shape, metrics, mismatches }: OutputResult): string[] {
+function cellsOf({ name, shape, metrics, mismatches, flags }: OutputResult): string[] {
   const metric = (wanted: string) => metrics.find((found) => found.name === wanted)?.value
   const number = (value: number | null | undefined) =>
     value === null || value === undefined ? '–' : formatNumber(value)
@@ -36,14 +43,10 @@ function cellsOf({ name, shape, metrics, mismatches }: OutputResult): string[] {
     shape ? formatShape(shape) : '–',
     number(metric('rel_l2')),
     number(metric('max_abs')),
-    mismatches ? `${mismatches.count} of ${mismatches.of}` : '–',
+    mismatches ? `${mismatches.count} of ${mismatches.of}` : (ONE_WORD[flags[0] ?? ''] ?? '–'),
   ]
 }
 
-function rowOf({ verdict, reason, mismatches }: OutputResult, cells: string, style: Style): string {
-  const head = paintVerdict(style, verdict, `${style.symbol(verdict)} ${verdict.padEnd(4)} `)
-  const room = style.columns - displayWidth(cells) - 11
-  const why =
-    mismatches === null && reason && room >= NARROWEST_REASON ? `  ${shortenEnd(cleanProse(reason), room)}` : ''
-  return `  ${head}${cells}${why}`
+function rowOf({ verdict }: OutputResult, cells: string, style: Style): string {
+  return `  ${paintVerdict(style, verdict, `${style.symbol(verdict)} ${verdict.padEnd(4)} `)}${cells}`
 }

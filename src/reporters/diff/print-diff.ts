@@ -20,7 +20,7 @@ export async function printPairs(labels: SideLabels, found: PairsDiff, notes: re
   const isTable = found.outputs.length > 1
   const lines = isTable ? [...sidesLines(labels, style), '', ...pairsLines(found.outputs, style, context.verbose)] : []
   for (const diff of found.diffs) {
-    const of = (label: string) => (isTable ? `${label}#${diff.name}` : label)
+    const of = (label: string) => (labels.areMany ? `${label}#${diff.name}` : label)
     const named = { reference: of(labels.reference), target: of(labels.target) }
     lines.push(...(lines.length > 0 ? [''] : []), ...tensorLines(diff, named, style, context.verbose))
   }

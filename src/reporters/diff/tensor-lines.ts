@@ -17,6 +17,8 @@ const WORST_SHOWN = 5
 export interface SideLabels {
   readonly reference: string
   readonly target: string
+  /** They have several tensors. */
+  readonly areMany?: boolean
 }
 
 /** Everything that is known of the difference of two tensors, on about one screen. */
