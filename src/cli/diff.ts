@@ -29,7 +29,7 @@ export async function diff(words: string[], options: Record<string, unknown>): P
   const context = contextOf(values)
   if (asked.kind === 'runs') {
     const found = diffRuns(...asked.runs)
-    await printRuns(asked.runs, found, context)
+    await untilClosed(printRuns(asked.runs, found, context))
     const { transitions, onlyInFirst, onlyInSecond } = found
     return transitions.length + onlyInFirst.length + onlyInSecond.length > 0 ? EXIT.failed : EXIT.ok
   }
@@ -41,8 +41,21 @@ export async function diff(words: string[], options: Record<string, unknown>): P
     ...(values.slice !== undefined && { slice: String(values.slice) }),
   })
   const notes = values.png === undefined ? [] : [await drawPng(String(values.png), pairs, found)]
-  await printPairs({ ...asked.labels, areMany: asked.pairs.length > 1 }, found, notes, context)
+  const labels = { ...asked.labels, areMany: asked.pairs.length > 1 }
+  await untilClosed(printPairs(labels, found, notes, context))
   return found.outputs.every(({ verdict }) => verdict === 'pass') ? EXIT.ok : EXIT.failed
+}
+
+/** A reader such as head may go before the end; what was found still decides the exit code. */
+async function untilClosed(printed: Promise<void>): Promise<void> {
+  const isClosed = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EPIPE'
+  const ignore = (error: Error) => {
+    if (!isClosed(error)) throw error
+  }
+  process.stdout.on('error', ignore)
+  await printed.catch((error: unknown) => {
+    if (!isClosed(error)) throw error
+  })
 }
 
 function contextOf(values: Values) {

@@ -17,12 +17,12 @@ export function measureAxisMap(pair: OpenPair, { axis, sources }: AxisMap): Resi
   return measureStretches(pair, stretchesOf(sources), sources.length, elementCount(pair.shape.slice(axis + 1)))
 }
 
-/** The same for all elements in memory, `by` places further on than in the reference. */
-export function measureShift(pair: OpenPair, by: number, isCircular: boolean): Residual {
+/** The same for all elements in memory, `by` places further on than in the reference; and for those that came round. */
+export function measureShift(pair: OpenPair, by: number): { kept: Residual; wrapped: Residual } {
   const size = pair.count
   const kept = { index: Math.max(0, by), source: Math.max(0, -by), length: size - Math.abs(by) }
   const wrapped = { index: by > 0 ? 0 : size + by, source: by > 0 ? size - by : 0, length: Math.abs(by) }
-  return measureStretches(pair, isCircular ? [kept, wrapped] : [kept], size, 1)
+  return { kept: measureStretches(pair, [kept], size, 1), wrapped: measureStretches(pair, [wrapped], size, 1) }
 }
 
 function stretchesOf(sources: readonly number[]): Stretch[] {

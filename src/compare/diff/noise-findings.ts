@@ -5,9 +5,9 @@ import type { Survey } from './survey.ts'
 
 /** Fewer elements cannot show that there is no structure. */
 const FEWEST_FOR_NOISE = 64
-/** Correlations up to here are none; small samples have larger ones by chance. */
-const NO_CORRELATION = 0.05
-const CHANCE = 4
+/** A correlation of this size explains 1 % of the squared error; few elements have larger ones by chance. */
+const NO_CORRELATION = 0.1
+const CHANCE = 6
 /** An index of an axis may have so many times its even share. */
 const UNEVEN = 3
 const FEWEST_PER_INDEX = 16

@@ -7,7 +7,7 @@ import { EXPLAINED, FEWEST, type Finding } from './finding.ts'
 import { measureAxisMap, measureShift } from './measure-axis-map.ts'
 import { measureOrder } from './measure-order.ts'
 import { type MemoryOrder, memoryOrders, sourcePlace } from './memory-orders.ts'
-import type { Residual } from './residual.ts'
+import { joined, type Residual } from './residual.ts'
 import { type Samples, squaredDistance, squaredSpread, valuesAt } from './samples.ts'
 
 export interface OrderQuestion {
@@ -50,7 +50,7 @@ export function change(before: number | null, after: number): string {
 
 function reshaped(question: OrderQuestion): Finding | null {
   const { pair, targetShape } = question
-  const residual = measureShift(pair, 0, false)
+  const residual = measureShift(pair, 0).kept
   if (!explains(question, residual)) return null
   const after = residual.relL2
   const shapes = `${formatShape(targetShape)} instead of ${formatShape(pair.shape)}`
@@ -167,10 +167,10 @@ function movedInMemory(question: OrderQuestion): Finding | null {
   const { pair, before } = question
   const by = findShift(pair)
   if (by === null || Math.abs(by) > pair.count / 2) return null
-  const residuals = [true, false].map((isCircular) => ({ isCircular, residual: measureShift(pair, by, isCircular) }))
-  const found = residuals.find(({ residual }) => explains(question, residual))
-  if (!found) return null
-  const { isCircular, residual } = found
+  const { kept, wrapped } = measureShift(pair, by)
+  if (!explains(question, kept)) return null
+  const isCircular = explains(question, wrapped)
+  const residual = isCircular ? joined(kept, wrapped) : kept
   const where = `${Math.abs(by)} elements further ${by > 0 ? 'on' : 'back'} in memory${isCircular ? ', round the end' : ''}`
   const text = `${isCircular ? 'rolled' : 'shifted'}: the target lies ${where}: ${change(before, residual.relL2)} moved back${overlap(residual, pair)}`
   return {

@@ -31,3 +31,13 @@ export class Residual {
     return Math.sqrt(this.dd / this.rr)
   }
 }
+
+/** What is left of two parts together. */
+export function joined(one: Residual, other: Residual): Residual {
+  const both = new Residual()
+  both.dd = one.dd + other.dd
+  both.rr = one.rr + other.rr
+  both.finite = one.finite + other.finite
+  both.oneSided = one.oneSided + other.oneSided
+  return both
+}

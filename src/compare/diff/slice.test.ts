@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { readNeighbours, readPicture } from './picture.ts'
+import { layoutSlice, parseSlice, sliceAt } from './slice.ts'
+import { filled, tensor, withPair } from './testing/tensors.ts'
+
+const SHAPE = [2, 3, 4, 5]
+const REFERENCE = filled(SHAPE, () => 0)
+const TARGET = filled(SHAPE, (n, c, y, x) => 1000 * n! + 100 * c! + 10 * y! + x!)
+
+const picture = (text: string, rows: number, columns: number) =>
+  withPair(tensor(SHAPE, REFERENCE), tensor(SHAPE, TARGET), (pair) =>
+    readPicture(pair, layoutSlice(parseSlice(text, SHAPE), SHAPE), { rows, columns }),
+  )
+
+test('a slice is read along any two axes', async () => {
+  expect(Array.from((await picture('1,:,:,-1', 9, 9)).error)).toEqual([
+    1004, 1014, 1024, 1034, 1104, 1114, 1124, 1134, 1204, 1214, 1224, 1234,
+  ])
+  expect(Array.from((await picture(':,0,0,:', 9, 9)).target)).toEqual([0, 1, 2, 3, 4, 1000, 1001, 1002, 1003, 1004])
+  expect(Array.from((await picture('0,0,0,:', 9, 9)).target)).toEqual([0, 1, 2, 3, 4])
+})
+
+test('a large one is made smaller by its largest errors', async () => {
+  const small = await picture('0,0,:,:', 2, 2)
+  expect([small.rows, small.columns, small.cellRows, small.cellColumns]).toEqual([2, 2, 2, 3])
+  expect(Array.from(small.error)).toEqual([12, 14, 32, 34])
+})
+
+test('a place that is NaN on one side is not hidden by its neighbours', async () => {
+  const holed = TARGET.with(6, Number.NaN)
+  const found = await withPair(tensor(SHAPE, REFERENCE), tensor(SHAPE, holed), (pair) =>
+    readPicture(pair, layoutSlice(parseSlice('0,0,:,:', SHAPE), SHAPE), { rows: 1, columns: 1 }),
+  )
+  expect(found.error[0]).toBeNaN()
+})
+
+test.each([
+  ['0,:,:', 'has 3 parts for 4 axes'],
+  ['0,0,0,0', 'shows 0 axes'],
+  [':,:,:,0', 'shows 3 axes'],
+  ['2,0,:,:', 'has "2" for axis 0, which has 0 to 1'],
+  ['0,x,:,:', 'has "x" for axis 1'],
+])('--slice %s is refused: it %s', (text, why) => {
+  expect(() => parseSlice(text, SHAPE)).toThrow(why)
+})
+
+test('around a place at the edge as many values are shown as around any other', async () => {
+  const at = [1, 2, 3, 4]
+  const layout = layoutSlice(sliceAt(at, SHAPE)!, SHAPE)
+  const found = await withPair(tensor(SHAPE, REFERENCE), tensor(SHAPE, TARGET), (pair) =>
+    readNeighbours(pair, layout, at, { rows: 2, columns: 3 }),
+  )
+  expect(found).toMatchObject({ firstRow: 2, firstColumn: 2, target: [1222, 1223, 1224, 1232, 1233, 1234] })
+})
