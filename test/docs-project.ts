@@ -7,6 +7,7 @@ import { buildModel } from '../src/onnx/builder.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
 import { copyFixture, main, root, temporaryFolder } from './assay.ts'
+import { writePlanted } from './diff-tensors.ts'
 
 export const floats = (shape: readonly number[], numbers: readonly number[]): Tensor => ({
   dtype: 'float32',
@@ -70,6 +71,7 @@ export async function sampleProject(): Promise<string> {
   writeFileSync(join(folder, 'faulty.onnx'), classifier(WEIGHTS.with(3, 0.95)))
   copyFixture('onnx-cases/test_basic_conv_without_padding', join(folder, 'conv_test'))
   const { probabilities, labels } = classified()
+  await writePlanted(folder)
   await writeNpy(join(folder, 'features.npy'), memorySource('features', floats([2, 4], FEATURES)))
   await writeNpy(join(folder, 'recordings/probabilities.npy'), memorySource('p', floats([2, 3], probabilities)))
   const label: Tensor = { dtype: 'int64', shape: [2], bytes: encodeNumbers('int64', labels) }

@@ -2,8 +2,9 @@ import { compareTensors, unlike } from '../compare/compare-tensors.ts'
 import { defaultRule } from '../compare/default-rule.ts'
 import { type DiffOptions, diffTensors, type TensorDiff } from '../compare/diff/diff-tensors.ts'
 import type { OutputResult } from '../domain/result.ts'
-import { openFileElements } from './element-reader.ts'
+import { openSourceElements } from './element-reader.ts'
 import { fileMeasurer } from './file-measurer.ts'
+import { surveyFiles } from './survey-files.ts'
 import type { TensorPair } from './tensor-pairs.ts'
 
 export interface PairsDiff {
@@ -23,7 +24,7 @@ export interface DiffPairsOptions extends Pick<DiffOptions, 'ruleOf' | 'slice' |
 /** Judges all pairs and looks closely at the worst; tensors are read where they lie. */
 export async function diffPairs(pairs: readonly TensorPair[], options: DiffPairsOptions = {}): Promise<PairsDiff> {
   const { all = false, judged = new Map<string, OutputResult>(), ...rest } = options
-  const how: How = { ...rest, judged, measurer: fileMeasurer(), open: openFileElements }
+  const how: How = { ...rest, judged, measurer: fileMeasurer(), open: openSourceElements, survey: surveyFiles }
   if (pairs.length === 1 || all) return diffAll(pairs, how)
   const outputs: { pair: TensorPair; output: OutputResult }[] = []
   for (const pair of pairs) outputs.push({ pair, output: await judgePair(pair, how) })

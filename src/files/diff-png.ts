@@ -4,7 +4,7 @@ import { type Picture, readPicture } from '../compare/diff/picture.ts'
 import type { SliceLayout } from '../compare/diff/slice.ts'
 import type { TensorSource } from '../domain/tensor.ts'
 import { writeFileAtomic } from './atomic.ts'
-import { openFileElements } from './element-reader.ts'
+import { openSourceElements } from './element-reader.ts'
 import { encodePng } from './png.ts'
 
 const PANEL = { rows: 768, columns: 768 }
@@ -30,7 +30,7 @@ export async function writeDiffPng(
   target: TensorSource,
   layout: SliceLayout,
 ): Promise<PngScale> {
-  const picture = await withElements(reference, target, openFileElements, (pair) => readPicture(pair, layout, PANEL))
+  const picture = await withElements(reference, target, openSourceElements, (pair) => readPicture(pair, layout, PANEL))
   const values = [...picture.reference, ...picture.target].filter(Number.isFinite)
   const low = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)
   const high = values.reduce((largest, value) => Math.max(largest, value), Number.NEGATIVE_INFINITY)

@@ -1,14 +1,17 @@
 import type { ElementReader } from '../compare/diff/element-reader.ts'
-import { DTYPES } from '../domain/dtype.ts'
+import { DTYPES, type DType } from '../domain/dtype.ts'
 import type { TensorSource } from '../domain/tensor.ts'
 import { decodeNumbers } from '../tensors/decode.ts'
-import { openPart } from './file-part.ts'
+import { type FilePart, openPart } from './file-part.ts'
 
 const ROOM_BYTES = 1 << 16
 
 /** Reads the numbers of a tensor anywhere in its file; null for one that does not lie in a file as it is. */
-export function openFileElements({ dtype, file }: TensorSource): ElementReader | null {
-  if (!file) return null
+export function openSourceElements({ dtype, file }: TensorSource): ElementReader | null {
+  return file ? openFileElements({ dtype, file }) : null
+}
+
+export function openFileElements({ dtype, file }: { dtype: DType; file: FilePart }): ElementReader {
   const part = openPart(file)
   const { bits } = DTYPES[dtype]
   let buffer = new Uint8Array(ROOM_BYTES)

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { SharedPair, SharedRows, SharedTensor } from './shared-work.ts'
+import type { SurveyStretch } from './survey-share.ts'
 
 export type ThreadOrder =
   | { readonly kind: 'measure'; readonly pair: SharedPair }
   | { readonly kind: 'magnitude'; readonly tensor: SharedTensor }
   | { readonly kind: 'logits'; readonly rows: SharedRows }
+  | { readonly kind: 'survey'; readonly stretch: SurveyStretch }
 
 export interface ThreadAnswer {
   readonly found?: unknown

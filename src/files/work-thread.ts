@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { logitsShare, magnitudeShare, measureShare } from './shared-work.ts'
+import { surveyShare } from './survey-share.ts'
 import type { ThreadAnswer, ThreadOrder } from './thread-pool.ts'
 
 const port = parentPort
@@ -15,5 +16,6 @@ port.on('message', async (order: ThreadOrder) => {
 
 function workOn(order: ThreadOrder): Promise<unknown> {
   if (order.kind === 'measure') return measureShare(order.pair)
+  if (order.kind === 'survey') return surveyShare(order.stretch)
   return order.kind === 'magnitude' ? magnitudeShare(order.tensor) : logitsShare(order.rows)
 }

@@ -39,6 +39,19 @@ export class AxisProfiles {
   }
 }
 
+/** The sums of several parts of one tensor. */
+export function joinProfiles(parts: readonly (readonly AxisProfile[])[]): AxisProfile[] {
+  const [first = [], ...others] = parts
+  return first.map((profile, i) => {
+    const sums = profile.sums.slice()
+    for (const other of others) {
+      const more = other[i]!.sums
+      for (let bin = 0; bin < sums.length; bin++) sums[bin]! += more[bin]!
+    }
+    return { ...profile, sums }
+  })
+}
+
 function levelOf(axis: number, size: number): Level {
   let shift = 0
   while (size / 2 ** shift > MOST_BINS) shift++

@@ -12,7 +12,7 @@ import type { ErrorHistogram } from './error-histogram.ts'
 import { explain, explainShapes } from './explain.ts'
 import type { Finding } from './finding.ts'
 import { type Neighbours, type Picture, type PictureSize, readNeighbours, readPicture } from './picture.ts'
-import { type SideFacts, SideMoments } from './side-moments.ts'
+import { momentFacts, type SideFacts, SideMoments } from './side-moments.ts'
 import { layoutSlice, parseSlice, sliceAt } from './slice.ts'
 import { type Survey, surveyPair } from './survey.ts'
 
@@ -23,6 +23,8 @@ export interface DiffOptions {
   readonly measurer?: PairMeasurer
   /** Reads tensors where they lie; otherwise they are held in memory. */
   readonly open?: OpenElements
+  /** Surveys two tensors another way than here and at once; null for those that it leaves alone. */
+  readonly survey?: (reference: TensorSource, target: TensorSource) => Promise<Survey> | null
   /** The slice that is shown, such as `0,:,:,17`; by default the last two axes at the worst place. */
   readonly slice?: string
   readonly pictureSize?: PictureSize
@@ -65,10 +67,10 @@ export async function diffTensors(
   const nothing = { histogram: null, limits: null, axes: [], picture: null, neighbours: null, findings: [] }
   const sides = { name: reference.name, reference: sideOf(reference, null), target: sideOf(target, null), output }
   if (reference.dtype === 'string' || target.dtype === 'string') return { ...sides, ...nothing }
-  return withElements(asReal(reference), asReal(target), options.open, (pair) => {
+  return withElements(asReal(reference), asReal(target), options.open, async (pair) => {
     const isSameShape = formatShape(asReal(reference).shape) === formatShape(asReal(target).shape)
     if (!isSameShape) return diffShapes(reference, target, output, pair)
-    const survey = surveyPair(pair)
+    const survey = await (options.survey?.(asReal(reference), asReal(target)) ?? surveyPair(pair))
     const limits = limitsOf(reference, target, survey, options)
     return {
       ...sides,
@@ -147,7 +149,7 @@ function factsOf(reader: OpenPair['reference'], count: number): SideFacts {
     reader.read(first, length, numbers)
     moments.add(numbers.subarray(0, length))
   }
-  return moments.facts()
+  return momentFacts([moments.sums])
 }
 
 function showSlice(

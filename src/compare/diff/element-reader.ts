@@ -15,7 +15,7 @@ export type OpenElements = (source: TensorSource) => ElementReader | null
 
 const LARGEST_IN_MEMORY = 2 ** 30
 
-export async function openElements(source: TensorSource, open?: OpenElements): Promise<ElementReader> {
+async function openElements(source: TensorSource, open?: OpenElements): Promise<ElementReader> {
   return open?.(source) ?? inMemory(source)
 }
 

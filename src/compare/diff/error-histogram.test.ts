@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { ErrorCounter } from './error-histogram.ts'
+import { ErrorCounter, listErrors } from './error-histogram.ts'
 
 function count(...differences: number[]) {
   const counter = new ErrorCounter(16)
   counter.add(Float64Array.from(differences))
-  return counter.list(0)
+  return listErrors([counter.counted], 0)
 }
 
 test('errors are counted by half decades, exactly at the edges', () => {
@@ -26,5 +26,5 @@ test('errors that float32 cannot hold have a bin too', () => {
 test('places that are not finite are not errors of 0', () => {
   const counter = new ErrorCounter(4)
   counter.add(Float64Array.of(0, 0, 0))
-  expect(counter.list(2)).toEqual({ zero: 1, bins: [] })
+  expect(listErrors([counter.counted], 2)).toEqual({ zero: 1, bins: [] })
 })

@@ -12,6 +12,12 @@ export interface ErrorHistogram {
   readonly bins: readonly ErrorBin[]
 }
 
+/** What was counted; can be sent from thread to thread. */
+export interface CountedErrors {
+  readonly zero: number
+  readonly counts: Float64Array
+}
+
 /** Half decades of float64: 10^-324 is the first. */
 const OFFSET = 648
 const BINS = 1268
@@ -60,15 +66,21 @@ export class ErrorCounter {
     }
   }
 
-  /** `others` were added as zeros and are none. */
-  list(others: number): ErrorHistogram {
-    const used = Array.from(this.#counts.keys()).filter((bin) => this.#counts[bin]! > 0)
-    const [first = 0, last = -1] = [used[0], used.at(-1)]
-    const bins = Array.from({ length: last - first + 1 }, (_, i) => first + i)
-    return {
-      zero: this.#zero - others,
-      bins: bins.map((bin) => ({ from: edge(bin), to: edge(bin + 1), count: this.#counts[bin]! })),
-    }
+  get counted(): CountedErrors {
+    return { zero: this.#zero, counts: this.#counts }
+  }
+}
+
+/** The histogram of all parts; `others` were added as zeros and are none. */
+export function listErrors(parts: readonly CountedErrors[], others: number): ErrorHistogram {
+  const counts = new Float64Array(BINS)
+  for (const part of parts) for (let bin = 0; bin < BINS; bin++) counts[bin]! += part.counts[bin]!
+  const used = Array.from(counts.keys()).filter((bin) => counts[bin]! > 0)
+  const [first = 0, last = -1] = [used[0], used.at(-1)]
+  const bins = Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  return {
+    zero: parts.reduce((sum, { zero }) => sum + zero, 0) - others,
+    bins: bins.map((bin) => ({ from: EDGES[bin]!, to: EDGES[bin + 1]!, count: counts[bin]! })),
   }
 }
 

@@ -10,62 +10,85 @@ export interface SideFacts {
   readonly std: number | null
 }
 
+/** What was added up; can be sent from thread to thread. */
+export interface MomentSums {
+  readonly count: number
+  readonly finite: number
+  readonly nan: number
+  readonly min: number
+  readonly max: number
+  readonly mean: number
+  readonly squares: number
+}
+
+const NOTHING: MomentSums = {
+  count: 0,
+  finite: 0,
+  nan: 0,
+  min: Number.POSITIVE_INFINITY,
+  max: Number.NEGATIVE_INFINITY,
+  mean: 0,
+  squares: 0,
+}
+
 /** Adds up moments block by block, each around its own mean, so that a large mean costs no digits. */
 export class SideMoments {
-  #count = 0
-  #finite = 0
-  #nan = 0
-  #min = Number.POSITIVE_INFINITY
-  #max = Number.NEGATIVE_INFINITY
-  #mean = 0
-  #squares = 0
+  #sums = NOTHING
+
+  get sums(): MomentSums {
+    return this.#sums
+  }
 
   add(numbers: Float64Array): void {
-    this.#count += numbers.length
     const sum = sumOf(numbers)
-    if (sum - sum === 0) this.#addFinite(numbers, sum)
-    else this.#addSome(numbers)
+    const finite = sum - sum === 0 ? numbers : numbers.filter(Number.isFinite)
+    const nan = finite === numbers ? 0 : numbers.filter(Number.isNaN).length
+    this.#sums = joinMoments(this.#sums, momentsOf(finite, numbers.length, nan))
   }
+}
 
-  #addSome(numbers: Float64Array): void {
-    const finite = numbers.filter(Number.isFinite)
-    for (let i = 0; i < numbers.length; i++) if (Number.isNaN(numbers[i])) this.#nan++
-    if (finite.length > 0) this.#addFinite(finite, sumOf(finite))
+function momentsOf(numbers: Float64Array, count: number, nan: number): MomentSums {
+  const finite = numbers.length
+  if (finite === 0) return { ...NOTHING, count, nan }
+  let min = Number.POSITIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
+  for (let i = 0; i < numbers.length; i++) {
+    const value = numbers[i]!
+    if (value < min) min = value
+    if (value > max) max = value
   }
+  const mean = sumOf(numbers) / finite
+  return { count, finite, nan, min, max, mean, squares: squaresAround(numbers, mean) }
+}
 
-  #addFinite(numbers: Float64Array, sum: number): void {
-    let min = this.#min
-    let max = this.#max
-    for (let i = 0; i < numbers.length; i++) {
-      const value = numbers[i]!
-      if (value < min) min = value
-      if (value > max) max = value
-    }
-    this.#min = min
-    this.#max = max
-    this.#merge(numbers.length, sum / numbers.length, numbers)
+function joinMoments(a: MomentSums, b: MomentSums): MomentSums {
+  const finite = a.finite + b.finite
+  const apart = b.mean - a.mean
+  const part = finite === 0 ? 0 : b.finite / finite
+  return {
+    count: a.count + b.count,
+    finite,
+    nan: a.nan + b.nan,
+    min: Math.min(a.min, b.min),
+    max: Math.max(a.max, b.max),
+    mean: a.mean + apart * part,
+    squares: a.squares + b.squares + apart * apart * a.finite * part,
   }
+}
 
-  #merge(count: number, mean: number, numbers: Float64Array): void {
-    const total = this.#finite + count
-    const apart = mean - this.#mean
-    this.#squares += squaresAround(numbers, mean) + apart * apart * ((this.#finite * count) / total)
-    this.#mean += (apart * count) / total
-    this.#finite = total
-  }
-
-  facts(): SideFacts {
-    const isEmpty = this.#finite === 0
-    return {
-      count: this.#count,
-      finite: this.#finite,
-      nan: this.#nan,
-      infinite: this.#count - this.#finite - this.#nan,
-      min: isEmpty ? null : this.#min,
-      max: isEmpty ? null : this.#max,
-      mean: isEmpty ? null : this.#mean,
-      std: isEmpty ? null : Math.sqrt(this.#squares / this.#finite),
-    }
+/** What all parts say together. */
+export function momentFacts(parts: readonly MomentSums[]): SideFacts {
+  const { count, finite, nan, min, max, mean, squares } = parts.reduce(joinMoments, NOTHING)
+  const isEmpty = finite === 0
+  return {
+    count,
+    finite,
+    nan,
+    infinite: count - finite - nan,
+    min: isEmpty ? null : min,
+    max: isEmpty ? null : max,
+    mean: isEmpty ? null : mean,
+    std: isEmpty ? null : Math.sqrt(squares / finite),
   }
 }
 

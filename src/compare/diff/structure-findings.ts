@@ -84,8 +84,9 @@ function periodic(
   { axis }: AxisProfile,
   { period, residues, share }: NonNullable<ReturnType<typeof findPeriod>>,
 ): Finding {
-  const which = residues.length === 1 ? `index ${residues[0]}` : `indices ${residues.join(', ')}`
-  const text = `periodic: along axis ${axis} the error repeats every ${period}; ${which} of every ${period} hold ${percent(share)} of the squared error (tiles or vector lanes?)`
+  const isOne = residues.length === 1
+  const which = isOne ? `index ${residues[0]}` : `indices ${residues.join(', ')}`
+  const text = `periodic: along axis ${axis} the error repeats every ${period}; ${which} of every ${period} ${isOne ? 'holds' : 'hold'} ${percent(share)} of the squared error (tiles or vector lanes?)`
   return plain('periodic', text, { axis, period, residues, share })
 }
 
@@ -97,7 +98,7 @@ interface Concentration {
 }
 
 /** The few indices of an axis that hold nearly all; null if it takes more than one and a quarter of them. */
-export function concentration({ axis, size, binSize, sums }: AxisProfile): Concentration | null {
+function concentration({ axis, size, binSize, sums }: AxisProfile): Concentration | null {
   const total = sums.reduce((sum, value) => sum + value, 0)
   if (binSize > 1 || !(total > 0)) return null
   const most = Math.max(1, size / 4)

@@ -1,12 +1,12 @@
-import { type AxisProfile, AxisProfiles } from './axis-profiles.ts'
+import { type AxisProfile, AxisProfiles, joinProfiles } from './axis-profiles.ts'
 import type { OpenPair } from './element-reader.ts'
-import { ErrorCounter, type ErrorHistogram } from './error-histogram.ts'
-import { type SideFacts, SideMoments } from './side-moments.ts'
+import { type CountedErrors, ErrorCounter, type ErrorHistogram, listErrors } from './error-histogram.ts'
+import { type MomentSums, momentFacts, type SideFacts, SideMoments } from './side-moments.ts'
 
 const BLOCK = 4096
 
 /** Sums over the places that are finite on both sides; d = t − r. */
-export interface PairSums {
+interface PairSums {
   readonly finite: number
   readonly r: number
   readonly d: number
@@ -18,7 +18,7 @@ export interface PairSums {
 }
 
 /** Places that are NaN or infinite and not the same on both sides. */
-export interface NonFinitePlaces {
+interface NonFinitePlaces {
   readonly count: number
   /** The first one, as a flat place. */
   readonly first: number | null
@@ -43,16 +43,72 @@ export interface Survey {
   readonly axes: readonly AxisProfile[]
 }
 
+/** What one thread found in its stretch of both tensors. */
+export interface SurveyPart {
+  readonly reference: MomentSums
+  readonly target: MomentSums
+  readonly sums: PairSums
+  readonly errors: CountedErrors
+  readonly axes: readonly AxisProfile[]
+  readonly nonFinite: Omit<NonFinitePlaces, 'mostFinite'>
+  /** Places that are not finite on a side. */
+  readonly others: number
+}
+
 export function surveyPair(pair: OpenPair): Survey {
+  return joinSurveys([surveyStretch(pair, 0, pair.count)])
+}
+
+/** Elements from `from` up to `to`. */
+export function surveyStretch(pair: OpenPair, from: number, to: number): SurveyPart {
   const surveyor = new Surveyor(pair.shape)
   const [r, t] = [new Float64Array(BLOCK), new Float64Array(BLOCK)]
-  for (let first = 0; first < pair.count; first += BLOCK) {
-    const length = Math.min(BLOCK, pair.count - first)
+  for (let first = from; first < to; first += BLOCK) {
+    const length = Math.min(BLOCK, to - first)
     pair.reference.read(first, length, r)
     pair.target.read(first, length, t)
     surveyor.add(first, r.subarray(0, length), t.subarray(0, length))
   }
-  return surveyor.survey()
+  return surveyor.part()
+}
+
+/** Parts of one pair, in their order. */
+export function joinSurveys(parts: readonly SurveyPart[]): Survey {
+  const target = momentFacts(parts.map((part) => part.target))
+  const others = parts.reduce((sum, part) => sum + part.others, 0)
+  return {
+    reference: momentFacts(parts.map((part) => part.reference)),
+    target,
+    sums: added(parts.map(({ sums }) => sums)),
+    nonFinite: {
+      ...joinNonFinite(parts.map(({ nonFinite }) => nonFinite)),
+      mostFinite: Math.max(Math.abs(target.min ?? 0), Math.abs(target.max ?? 0)),
+    },
+    histogram: listErrors(
+      parts.map(({ errors }) => errors),
+      others,
+    ),
+    axes: joinProfiles(parts.map(({ axes }) => axes)),
+  }
+}
+
+function added(all: readonly PairSums[]): PairSums {
+  const sum = (name: keyof PairSums) => all.reduce((total, sums) => total + sums[name], 0)
+  const names = ['finite', 'r', 'd', 'rr', 'dd', 'dr', 'neighbours'] as const
+  return Object.fromEntries(names.map((name) => [name, sum(name)])) as Record<keyof PairSums, number>
+}
+
+function joinNonFinite(all: readonly SurveyPart['nonFinite'][]): SurveyPart['nonFinite'] {
+  const sum = (name: 'count' | 'nanInTarget' | 'infiniteInTarget') => all.reduce((total, part) => total + part[name], 0)
+  const least = all.flatMap(({ leastInfinite }) => leastInfinite ?? [])
+  return {
+    count: sum('count'),
+    nanInTarget: sum('nanInTarget'),
+    infiniteInTarget: sum('infiniteInTarget'),
+    first: all.find(({ first }) => first !== null)?.first ?? null,
+    leastInfinite: least.length > 0 ? Math.min(...least) : null,
+    axes: joinProfiles(all.map(({ axes }) => axes)),
+  }
 }
 
 class Surveyor {
@@ -148,22 +204,20 @@ class Surveyor {
     }
   }
 
-  survey(): Survey {
-    const [reference, target] = [this.#reference.facts(), this.#target.facts()]
-    const mostFinite = Math.max(Math.abs(target.min ?? 0), Math.abs(target.max ?? 0))
+  part(): SurveyPart {
     return {
-      reference,
-      target,
+      reference: this.#reference.sums,
+      target: this.#target.sums,
       sums: this.#sums,
+      errors: this.#errors.counted,
+      axes: this.#axes.list(),
       nonFinite: {
         ...this.#odd,
         first: this.#firstOdd,
         leastInfinite: this.#leastInfinite,
-        mostFinite,
-        axes: this.#odd.count > 0 ? this.#nonFiniteAxes.list() : [],
+        axes: this.#nonFiniteAxes.list(),
       },
-      histogram: this.#errors.list(this.#others),
-      axes: this.#axes.list(),
+      others: this.#others,
     }
   }
 }

@@ -1,0 +1,28 @@
+import { type SurveyPart, surveyStretch } from '../compare/diff/survey.ts'
+import type { DType } from '../domain/dtype.ts'
+import { elementCount } from '../domain/tensor.ts'
+import { openFileElements } from './element-reader.ts'
+import type { FilePart } from './file-part.ts'
+
+/** A stretch of two tensors in files, for one thread; can be sent to it. */
+export interface SurveyStretch {
+  readonly reference: { readonly file: FilePart; readonly dtype: DType }
+  readonly target: { readonly file: FilePart; readonly dtype: DType }
+  readonly shape: readonly number[]
+  readonly from: number
+  readonly to: number
+}
+
+export async function surveyShare({ shape, from, to, ...sides }: SurveyStretch): Promise<SurveyPart> {
+  const reference = openFileElements(sides.reference)
+  try {
+    const target = openFileElements(sides.target)
+    try {
+      return surveyStretch({ shape, count: elementCount(shape), reference, target }, from, to)
+    } finally {
+      target.close()
+    }
+  } finally {
+    reference.close()
+  }
+}
