@@ -15,7 +15,7 @@ const FEWEST_PER_INDEX = 4
 const LOOKED_AT = 16
 const MOST_INDICES = 4096
 /** Where every index has to be read by itself. */
-const MOST_SCATTERED = 1024
+export const MOST_SCATTERED = 1024
 
 /** Finds, from a few elements of every index, axes along which the target has the reference's slices elsewhere. */
 export function findAxisMaps(pair: OpenPair): AxisMap[] {

@@ -33,7 +33,7 @@ function explainErrors(pair: OpenPair, survey: Survey, output: OutputResult, dty
   const grids = values.some(({ kind }) => kind === 'rounded') ? [] : gridFindings(pair, samples, survey, dtype)
   if (explained.length > 0) return [...explained, ...grids]
   const where = placeFindings(survey, worst[0])
-  return [...grids, ...where, ...(where.length > 0 ? [] : [remainingFinding(survey, before)])]
+  return [...grids, ...where, ...(where.length > 0 ? [] : [remainingFinding(survey, before, pair.shape)])]
 }
 
 /** Whether two tensors of different shapes hold the same values all the same. */

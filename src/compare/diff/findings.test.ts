@@ -93,6 +93,13 @@ describe('places', () => {
     expect([found!.kind, others]).toEqual(['unexplained', []])
     expect(found!.text).toContain('the two sides are unrelated')
   })
+
+  test('what was not tried is not said to be tried', async () => {
+    const shape = [2, 2, 2, 2, 2, 4]
+    const { findings } = await diffTensors(tensor(shape, normal(128)), tensor(shape, normal(128, 3)))
+    expect(findings[0]!.text).toContain('(not tried: other orders of so many axes)')
+    expect(findings[0]!.text).not.toContain('transposed')
+  })
 })
 
 describe('values', () => {

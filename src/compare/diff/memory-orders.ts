@@ -14,10 +14,15 @@ const MOST_AXES = 4
 /** All orders of the axes that change where elements lie; none for more than four axes of more than one index. */
 export function memoryOrders(shape: readonly number[]): MemoryOrder[] {
   const long = shape.flatMap((size, axis) => (size > 1 ? [axis] : []))
-  if (long.length < 2 || long.length > MOST_AXES) return []
+  if (long.length < 2 || !canTestOrders(shape)) return []
   return permutations(long)
     .slice(1)
     .map((order) => memoryOrder(shape, order, long))
+}
+
+/** More axes have too many orders. */
+export function canTestOrders(shape: readonly number[]): boolean {
+  return shape.filter((size) => size > 1).length <= MOST_AXES
 }
 
 function memoryOrder(shape: readonly number[], order: readonly number[], long: readonly number[]): MemoryOrder {

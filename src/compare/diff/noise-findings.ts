@@ -1,6 +1,8 @@
 import { formatNumber } from '../../domain/text.ts'
 import { formatMeasured } from '../rule-text.ts'
+import { MOST_SCATTERED } from './axis-maps.ts'
 import type { Finding } from './finding.ts'
+import { canTestOrders } from './memory-orders.ts'
 import type { Survey } from './survey.ts'
 
 /** Fewer elements cannot show that there is no structure. */
@@ -26,7 +28,7 @@ interface NoiseFacts {
 }
 
 /** The last word where no explanation was found: noise if it behaves like noise, otherwise not explained. */
-export function remainingFinding(survey: Survey, relL2: number): Finding {
+export function remainingFinding(survey: Survey, relL2: number, shape: readonly number[]): Finding {
   const facts = noiseFacts(survey)
   const { finite } = survey.sums
   const isNoise = finite >= FEWEST_FOR_NOISE && isStructureless(facts, finite)
@@ -36,21 +38,34 @@ export function remainingFinding(survey: Survey, relL2: number): Finding {
     const text = `noise: the error has no structure, relL2 ${formatMeasured(relL2)}: ${numbers}`
     return { kind: 'noise', text, before: relL2, after: null, evidence }
   }
-  return { kind: 'unexplained', text: unexplainedText(facts, finite, numbers), before: relL2, after: null, evidence }
+  return {
+    kind: 'unexplained',
+    text: unexplainedText(facts, finite, numbers, testedText(shape)),
+    before: relL2,
+    after: null,
+    evidence,
+  }
 }
 
-const TESTED =
-  'transposed, permuted, rolled, reversed, scaled, offset, clipped, rounded, periodic, nor confined to a part'
+/** What was tried in vain; a shape may have more axes or indices than are tried. */
+function testedText(shape: readonly number[]): string {
+  const order = canTestOrders(shape) ? ['transposed'] : []
+  const slices = shape.every((size) => size <= MOST_SCATTERED) ? ['permuted', 'reversed'] : []
+  const words = [...order, ...slices, 'rolled', 'scaled', 'offset', 'clipped', 'rounded', 'periodic']
+  const left = [
+    ...(order.length > 0 ? [] : ['other orders of so many axes']),
+    ...(slices.length > 0 ? [] : [`slices along axes of more than ${MOST_SCATTERED} indices`]),
+  ]
+  return `${words.join(', ')}, nor confined to a part${left.length > 0 ? ` (not tried: ${left.join(', ')})` : ''}`
+}
 
-function unexplainedText({ betweenSides }: NoiseFacts, finite: number, numbers: string): string {
-  if (finite < FEWEST_FOR_NOISE) {
-    return `no simple explanation: it is not ${TESTED}; ${finite} elements are too few to call it noise`
-  }
+function unexplainedText({ betweenSides }: NoiseFacts, finite: number, numbers: string, tested: string): string {
+  const start = `no simple explanation: it is not ${tested}`
+  if (finite < FEWEST_FOR_NOISE) return `${start}; ${finite} elements are too few to call it noise`
   if (Math.abs(betweenSides) <= limitFor(finite)) {
-    const sides = `the two sides are unrelated (correlation ${show(betweenSides)})`
-    return `no simple explanation: ${sides}, and it is not ${TESTED}`
+    return `no simple explanation: the two sides are unrelated (correlation ${show(betweenSides)}), and it is not ${tested}`
   }
-  return `no simple explanation: it is not ${TESTED}, nor plain noise: the error's ${numbers}`
+  return `${start}, nor plain noise: the error's ${numbers}`
 }
 
 function show(value: number): string {

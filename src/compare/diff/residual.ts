@@ -4,8 +4,6 @@ export class Residual {
   rr = 0
   /** Pairs that were compared, finite on both sides. */
   finite = 0
-  /** Pairs where only one side is finite. */
-  oneSided = 0
 
   add(target: Float64Array, reference: Float64Array): void {
     let [dd, rr, odd] = [0, 0, 0]
@@ -14,7 +12,6 @@ export class Residual {
       const d = target[i]! - r
       if (d - d !== 0) {
         odd++
-        if (Number.isFinite(r) !== Number.isFinite(target[i]!)) this.oneSided++
         continue
       }
       dd += d * d
@@ -38,6 +35,5 @@ export function joined(one: Residual, other: Residual): Residual {
   both.dd = one.dd + other.dd
   both.rr = one.rr + other.rr
   both.finite = one.finite + other.finite
-  both.oneSided = one.oneSided + other.oneSided
   return both
 }

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { caseBlock } from './case-block.ts'
+import { createStyle } from './style.ts'
+import { failedResult, KeptStream } from './testing/sample-run.ts'
+
+const style = createStyle(new KeptStream(80, true), { env: {}, color: false })
+const artifact = (name: string) => ({ name, path: 'artifacts/00', bytes: 1, sha256: '00' })
+const both = [artifact('reference.safetensors'), artifact('target.safetensors')]
+
+function lookOf(change: Partial<typeof failedResult>, folder = '.assay/runs/01JD3Z8Q6V4T9X2M5N7P0R1S3T'): string[] {
+  const lines = caseBlock({ ...failedResult, ...change }, { style, verbose: false, folder, durationMs: undefined })
+  return lines.filter((line) => line.startsWith('  look')).map((line) => line.slice(13))
+}
+
+test('a case whose both sides were kept has a command that shows them, for a shell', () => {
+  expect(lookOf({ artifacts: both })).toEqual([
+    'assay diff silero_vad/full_model@chromium:webgpu --run 01JD3Z8Q6V4T9X2M5N7P0R1S3T',
+  ])
+  expect(lookOf({ artifacts: both, id: "it's [batch=2]" }, '/elsewhere/run')).toEqual([
+    "assay diff 'it'\\''s [batch=2]' --run /elsewhere/run",
+  ])
+})
+
+test('one side alone, or a case that passed, has none', () => {
+  expect(lookOf({ artifacts: both.slice(1) })).toEqual([])
+  expect(lookOf({ artifacts: both, verdict: 'pass' })).toEqual([])
+})
