@@ -1,4 +1,4 @@
-import { withElements } from '../compare/diff/element-reader.ts'
+import { asReal, withElements } from '../compare/diff/element-reader.ts'
 import { heat } from '../compare/diff/heat.ts'
 import { type Picture, readPicture } from '../compare/diff/picture.ts'
 import type { SliceLayout } from '../compare/diff/slice.ts'
@@ -30,7 +30,9 @@ export async function writeDiffPng(
   target: TensorSource,
   layout: SliceLayout,
 ): Promise<PngScale> {
-  const picture = await withElements(reference, target, openSourceElements, (pair) => readPicture(pair, layout, PANEL))
+  const picture = await withElements(asReal(reference), asReal(target), openSourceElements, (pair) =>
+    readPicture(pair, layout, PANEL),
+  )
   const values = [...picture.reference, ...picture.target].filter(Number.isFinite)
   const low = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)
   const high = values.reduce((largest, value) => Math.max(largest, value), Number.NEGATIVE_INFINITY)

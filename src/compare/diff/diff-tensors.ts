@@ -113,7 +113,8 @@ function ruleFor(reference: TensorSource, target: TensorSource, { ruleOf = defau
 function limitsOf(reference: TensorSource, target: TensorSource, survey: Survey, options: DiffOptions) {
   const rule = ruleFor(reference, target, options)
   const { min, max } = survey.reference
-  if (rule.kind === 'index' || min === null || max === null) return null
+  const areAlike = dtypeKind(reference.dtype) === dtypeKind(target.dtype)
+  if (rule.kind === 'index' || !areAlike || min === null || max === null) return null
   const largest = Math.max(Math.abs(min), Math.abs(max))
   const { limits } = planNumbers(rule, reference, target, largest)
   return { least: limits.constant, most: limits.constant + limits.rtol * largest }

@@ -55,8 +55,8 @@ export class ErrorCounter {
 
   /** Differences of one block, of either sign. */
   add(differences: Float64Array): void {
-    const [codes, counts] = [this.#codes, this.#counts]
-    this.#floats.set(differences)
+    const [codes, counts, floats] = [this.#codes, this.#counts, this.#floats]
+    for (let i = 0; i < differences.length; i++) floats[i] = differences[i]!
     for (let i = 0; i < differences.length; i++) {
       const bin = HALF_DECADES[(codes[i]! & 0x7fffffff) >>> 20]!
       const error = Math.abs(differences[i]!)

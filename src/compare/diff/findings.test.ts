@@ -36,9 +36,9 @@ describe('places', () => {
   })
 
   test('a symmetric matrix plus noise is not transposed', async () => {
-    const symmetric = filled([16, 16], (y, x) => Math.sin(y! * x!))
+    const symmetric = filled([40, 40], (y, x) => Math.sin(y! * x!))
     const noisy = symmetric.map((value, i) => value + 0.01 * NOISE[i]!)
-    const { findings } = await diffTensors(tensor([16, 16], symmetric), tensor([16, 16], noisy))
+    const { findings } = await diffTensors(tensor([40, 40], symmetric), tensor([40, 40], noisy))
     expect(findings.map(({ kind }) => kind)).toEqual(['noise'])
   })
 
@@ -167,7 +167,7 @@ describe('values', () => {
   test('a few elements fit everything, so nothing is claimed', async () => {
     const { findings } = await diffTensors(tensor([3], [1, 2, 3]), tensor([3], [2, 4, 6]))
     expect(findings.map(({ kind }) => kind)).toEqual(['unexplained'])
-    expect(findings[0]!.text).toContain('3 elements are too few')
+    expect(findings[0]!.text).toBe('no explanation: 3 elements fit too many of them')
   })
 })
 
@@ -214,6 +214,8 @@ describe('structure', () => {
     const [found, ...others] = await findingsOf(VALUES.map((value, i) => value + 0.01 * NOISE[i]!))
     expect([found!.kind, others]).toEqual(['noise', []])
     expect(found!.before).toBeCloseTo(0.01, 2)
+    const few = await diffTensors(tensor([64], VALUES.slice(0, 64)), tensor([64], NOISE.slice(0, 64)))
+    expect(few.findings[0]!.text).toContain('64 elements are too few to call it noise')
     const cubic = VALUES.map((value) => value + 0.01 * value ** 3)
     expect(await kindsOf(cubic)).toEqual(['unexplained'])
   })
@@ -247,6 +249,17 @@ describe('what is not a float', () => {
       ),
     )
     expect(complex.findings.map(({ kind }) => kind)).toEqual(['scaled'])
+  })
+
+  test('numbers of another kind are said to be so, and still looked at', async () => {
+    const whole = filled([4, 4], (y, x) => 4 * y! + x!)
+    const { output, limits, findings } = await diffTensors(tensor([4, 4], whole), tensor([4, 4], whole, 'int32'))
+    expect([output.verdict, output.reason, limits, findings]).toEqual([
+      'fail',
+      'dtype int32, the reference has float32',
+      null,
+      [],
+    ])
   })
 
   test('another precision is said, and the numbers are compared all the same', async () => {

@@ -1,15 +1,15 @@
 import { formatNumber } from '../../domain/text.ts'
 import { formatMeasured } from '../rule-text.ts'
 import { MOST_SCATTERED } from './axis-maps.ts'
-import type { Finding } from './finding.ts'
+import { FEWEST, type Finding } from './finding.ts'
 import { canTestOrders } from './memory-orders.ts'
 import type { Survey } from './survey.ts'
 
 /** Fewer elements cannot show that there is no structure. */
-const FEWEST_FOR_NOISE = 64
+const FEWEST_FOR_NOISE = 1024
 /** A correlation of this size explains 1 % of the squared error; few elements have larger ones by chance. */
 const NO_CORRELATION = 0.1
-const CHANCE = 6
+const CHANCE = 4
 /** An index of an axis may have so many times its even share. */
 const UNEVEN = 3
 const FEWEST_PER_INDEX = 16
@@ -60,6 +60,8 @@ function testedText(shape: readonly number[]): string {
 }
 
 function unexplainedText({ betweenSides }: NoiseFacts, finite: number, numbers: string, tested: string): string {
+  if (finite < FEWEST)
+    return `no explanation: ${finite} ${finite === 1 ? 'element fits' : 'elements fit'} too many of them`
   const start = `no simple explanation: it is not ${tested}`
   if (finite < FEWEST_FOR_NOISE) return `${start}; ${finite} elements are too few to call it noise`
   if (Math.abs(betweenSides) <= limitFor(finite)) {

@@ -41,24 +41,41 @@ export class SideMoments {
 
   add(numbers: Float64Array): void {
     const sum = sumOf(numbers)
-    const finite = sum - sum === 0 ? numbers : numbers.filter(Number.isFinite)
-    const nan = finite === numbers ? 0 : numbers.filter(Number.isNaN).length
-    this.#sums = joinMoments(this.#sums, momentsOf(finite, numbers.length, nan))
+    const areFinite = sum - sum === 0
+    const finite = areFinite ? numbers : numbers.filter(Number.isFinite)
+    const nan = areFinite ? 0 : numbers.filter(Number.isNaN).length
+    const mean = (areFinite ? sum : sumOf(finite)) / Math.max(1, finite.length)
+    this.#sums = joinMoments(this.#sums, { ...momentsOf(finite, mean), count: numbers.length, nan })
   }
 }
 
-function momentsOf(numbers: Float64Array, count: number, nan: number): MomentSums {
-  const finite = numbers.length
-  if (finite === 0) return { ...NOTHING, count, nan }
+function momentsOf(numbers: Float64Array, mean: number): Omit<MomentSums, 'count' | 'nan'> {
   let min = Number.POSITIVE_INFINITY
   let max = Number.NEGATIVE_INFINITY
-  for (let i = 0; i < numbers.length; i++) {
-    const value = numbers[i]!
-    if (value < min) min = value
-    if (value > max) max = value
+  let even = 0
+  let odd = 0
+  const pairs = numbers.length - (numbers.length % 2)
+  // In two sums, since each addition waits for the one before it.
+  for (let i = 0; i < pairs; i += 2) {
+    const a = numbers[i]!
+    const b = numbers[i + 1]!
+    if (a < min) min = a
+    if (a > max) max = a
+    if (b < min) min = b
+    if (b > max) max = b
+    even += (a - mean) * (a - mean)
+    odd += (b - mean) * (b - mean)
   }
-  const mean = sumOf(numbers) / finite
-  return { count, finite, nan, min, max, mean, squares: squaresAround(numbers, mean) }
+  const last = numbers.length === pairs ? mean : numbers[pairs]!
+  const squares = even + odd + (last - mean) ** 2
+  const isOdd = numbers.length > pairs
+  return {
+    finite: numbers.length,
+    min: isOdd ? Math.min(min, last) : min,
+    max: isOdd ? Math.max(max, last) : max,
+    mean,
+    squares,
+  }
 }
 
 function joinMoments(a: MomentSums, b: MomentSums): MomentSums {
@@ -100,15 +117,4 @@ function sumOf(numbers: Float64Array): number {
     odd += numbers[i]!
   }
   return even + odd + (numbers.length % 2 === 1 ? numbers.at(-1)! : 0)
-}
-
-function squaresAround(numbers: Float64Array, mean: number): number {
-  let [even, odd] = [0, 0]
-  for (let i = 1; i < numbers.length; i += 2) {
-    const a = numbers[i - 1]! - mean
-    const b = numbers[i]! - mean
-    even += a * a
-    odd += b * b
-  }
-  return even + odd + (numbers.length % 2 === 1 ? (numbers.at(-1)! - mean) ** 2 : 0)
 }

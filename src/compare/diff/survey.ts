@@ -4,6 +4,7 @@ import { type CountedErrors, ErrorCounter, type ErrorHistogram, listErrors } fro
 import { type MomentSums, momentFacts, type SideFacts, SideMoments } from './side-moments.ts'
 
 const BLOCK = 4096
+const SUMS = ['r', 'd', 'rr', 'dd', 'dr', 'neighbours'] as const
 
 /** Sums over the places that are finite on both sides; d = t − r. */
 interface PairSums {
@@ -94,7 +95,7 @@ export function joinSurveys(parts: readonly SurveyPart[]): Survey {
 
 function added(all: readonly PairSums[]): PairSums {
   const sum = (name: keyof PairSums) => all.reduce((total, sums) => total + sums[name], 0)
-  const names = ['finite', 'r', 'd', 'rr', 'dd', 'dr', 'neighbours'] as const
+  const names = ['finite', ...SUMS] as const
   return Object.fromEntries(names.map((name) => [name, sum(name)])) as Record<keyof PairSums, number>
 }
 
@@ -116,6 +117,7 @@ class Surveyor {
   readonly #target = new SideMoments()
   readonly #errors = new ErrorCounter(BLOCK)
   readonly #difference = new Float64Array(BLOCK)
+  readonly #squares = new Float64Array(BLOCK)
   readonly #axes: AxisProfiles
   readonly #nonFiniteAxes: AxisProfiles
   readonly #sums = { finite: 0, r: 0, d: 0, rr: 0, dd: 0, dr: 0, neighbours: 0 }
@@ -132,49 +134,44 @@ class Surveyor {
 
   /** One block; places that are not finite on both sides are made zero in it. */
   add(first: number, r: Float64Array, t: Float64Array): void {
-    const d = this.#difference.subarray(0, r.length)
     this.#reference.add(r)
     this.#target.add(t)
-    let check = 0
-    for (let i = 0; i < d.length; i++) {
-      const difference = t[i]! - r[i]!
-      d[i] = difference
-      check += difference - difference
+    let sums = this.#addUp(r, t)
+    if (!Number.isFinite(sums.dd + sums.rr)) {
+      this.#sortOut(first, r, t)
+      sums = this.#addUp(r, t)
     }
-    if (check !== 0) this.#sortOut(first, r, t, d)
+    for (const name of SUMS) this.#sums[name] += sums[name]
     this.#sums.finite += r.length
-    this.#errors.add(d)
-    this.#addUp(r, d)
-    // From here on `d` holds squares.
-    this.#axes.add(first, d)
+    this.#last = this.#difference[r.length - 1]!
+    this.#errors.add(this.#difference.subarray(0, r.length))
+    this.#axes.add(first, this.#squares.subarray(0, r.length))
   }
 
-  #addUp(r: Float64Array, d: Float64Array): void {
-    let [sumR, sumD, rr, dd, dr, neighbours, last] = [0, 0, 0, 0, 0, 0, this.#last]
-    for (let i = 0; i < d.length; i++) {
+  /** Sums of a block; leaves its differences and their squares. */
+  #addUp(r: Float64Array, t: Float64Array): Record<(typeof SUMS)[number], number> {
+    const differences = this.#difference
+    const squares = this.#squares
+    const found = { r: 0, d: 0, rr: 0, dd: 0, dr: 0, neighbours: 0 }
+    let last = this.#last
+    for (let i = 0; i < r.length; i++) {
       const value = r[i]!
-      const difference = d[i]!
+      const difference = t[i]! - value
       const square = difference * difference
-      sumR += value
-      sumD += difference
-      rr += value * value
-      dd += square
-      dr += difference * value
-      neighbours += difference * last
+      differences[i] = difference
+      squares[i] = square
+      found.r += value
+      found.d += difference
+      found.rr += value * value
+      found.dd += square
+      found.dr += difference * value
+      found.neighbours += difference * last
       last = difference
-      d[i] = square
     }
-    const sums = this.#sums
-    sums.r += sumR
-    sums.d += sumD
-    sums.rr += rr
-    sums.dd += dd
-    sums.dr += dr
-    sums.neighbours += neighbours
-    this.#last = last
+    return found
   }
 
-  #sortOut(first: number, r: Float64Array, t: Float64Array, d: Float64Array): void {
+  #sortOut(first: number, r: Float64Array, t: Float64Array): void {
     const mismatches = new Float64Array(r.length)
     for (let i = 0; i < r.length; i++) {
       const value = r[i]!
@@ -188,7 +185,6 @@ class Surveyor {
       this.#others++
       r[i] = 0
       t[i] = 0
-      d[i] = 0
     }
     this.#nonFiniteAxes.add(first, mismatches)
   }

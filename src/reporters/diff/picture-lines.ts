@@ -74,10 +74,10 @@ function letterOf(errors: readonly number[], most: number): string {
 }
 
 function legend({ error }: Picture, most: number, style: Style): string {
-  const scale = `to ${formatNumber(most)}, by square root`
-  if (!hasPixels(style)) {
-    const odd = error.some(Number.isNaN) ? `, "${NOT_FINITE}" not finite` : ''
-    return `" " 0, "${SHADES[1]}" ${scale}: "${SHADES.at(-1)}"${odd}`
-  }
-  return `black 0 ${scale}: white${error.some(Number.isNaN) ? ', cyan not finite' : ''}`
+  const hasOdd = error.some(Number.isNaN)
+  const [none, some, all, odd] = hasPixels(style)
+    ? ['black', '', 'white', 'cyan']
+    : ['" "', `"${SHADES[1]}"`, `"${SHADES.at(-1)}"`, `"${NOT_FINITE}"`]
+  const scale = most > 0 ? [`${some ? `${some} ` : ''}to ${formatNumber(most)} by square root: ${all}`] : []
+  return [`${none} 0`, ...scale, ...(hasOdd ? [`${odd} not finite`] : [])].join(', ')
 }

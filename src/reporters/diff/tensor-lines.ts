@@ -66,9 +66,11 @@ function sideLines(side: string, label: string, { dtype, shape, facts }: DiffSid
 
 function verdictLines({ output, histogram }: TensorDiff, style: Style): string[] {
   const write = blockWriter(style)
+  const count = output.mismatches?.of ?? 0
   const isSame = histogram !== null && histogram.bins.length === 0
-  const why =
-    output.reason ?? `all ${output.mismatches?.of ?? 0} values are ${isSame ? 'the same' : 'within the limits'}`
+  const agreement =
+    count === 0 ? 'there are no values' : `all ${count} values are ${isSame ? 'the same' : 'within the limits'}`
+  const why = output.reason ?? agreement
   const head = paintVerdict(style, output.verdict, `${style.symbol(output.verdict)} ${output.verdict.toUpperCase()}`)
   const [first = '', ...rest] = wrapText(cleanProse(why), style.columns - 8)
   const shown = SHOWN_METRICS.flatMap((name) =>
