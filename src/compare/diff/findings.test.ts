@@ -115,6 +115,7 @@ describe('values', () => {
     expect(await findingsOf(VALUES.map((value) => -value))).toMatchObject([{ kind: 'sign-flipped', after: 0 }])
     expect(await kindsOf(VALUES.map((value) => value + 0.5))).toEqual(['offset'])
     expect(await kindsOf(VALUES.map((value) => 2 * value + 0.5))).toEqual(['scaled-and-offset'])
+    expect(await kindsOf(VALUES.map((value) => 2 * value + 0.05))).toEqual(['scaled-and-offset'])
   })
 
   test('noise around another level is no offset, and a target of little noise is no scale', async () => {

@@ -28,7 +28,7 @@ export function valueFindings(
   dtype: DType,
 ): Finding[] {
   if (survey.sums.finite < FEWEST || isConstant(survey)) return []
-  const likely = likelyMaps(survey, dtype).filter((map) => fitsSamples(map, samples))
+  const likely = fittingSamples(likelyMaps(survey, dtype), samples)
   const proven = measureMaps(pair, likely).filter(({ residual }) => isProven(residual, survey, before))
   return bestOf(proven).map(({ map: { kind, words, undone, evidence }, residual }) => {
     const text = `${words}: ${change(before, residual.relL2)} ${undone}`
@@ -140,10 +140,18 @@ function roundings(dtype: DType): ValueMap[] {
 /** Samples need not fit as well as all elements have to. */
 const LENIENT = 4
 
-function fitsSamples(map: ValueMap, { reference, target }: Samples): boolean {
+/** Maps that all elements are worth a look for; not scale and offset together where one of them fits as well. */
+function fittingSamples(maps: readonly ValueMap[], { reference, target }: Samples): ValueMap[] {
   const mapped = new Float64Array(reference.length)
-  map.apply(reference, mapped)
-  return squaredDistance(target, mapped) <= LENIENT * EXPLAINED ** 2 * squaredDistance(target, reference)
+  const limit = LENIENT * EXPLAINED ** 2 * squaredDistance(target, reference)
+  const fitting = maps.flatMap((map) => {
+    map.apply(reference, mapped)
+    const distance = squaredDistance(target, mapped)
+    return distance <= limit ? [{ map, distance }] : []
+  })
+  const simple = fitting.filter(({ map }) => map.kind !== 'scaled-and-offset')
+  const least = Math.min(...simple.map(({ distance }) => distance))
+  return fitting.filter((one) => simple.includes(one) || one.distance < least / LENIENT).map(({ map }) => map)
 }
 
 /** All maps in one pass; what is left is measured by the norm of the mapped reference. */
