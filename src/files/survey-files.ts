@@ -18,8 +18,8 @@ export function surveyFiles(
   const count = elementCount(reference.shape)
   const parts = Math.max(1, Math.min(threads, Math.floor(count / elementsPerThread)))
   const sides = {
-    reference: { file: reference.file, dtype: reference.dtype },
-    target: { file: target.file, dtype: target.dtype },
+    reference: { file: reference.file, dtype: reference.dtype, byteLength: reference.byteLength },
+    target: { file: target.file, dtype: target.dtype, byteLength: target.byteLength },
     shape: reference.shape,
   }
   const stretches = Array.from({ length: parts }, (_, i) => ({

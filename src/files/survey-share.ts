@@ -1,13 +1,11 @@
 import { type SurveyPart, surveyStretch } from '../compare/diff/survey.ts'
-import type { DType } from '../domain/dtype.ts'
 import { elementCount } from '../domain/tensor.ts'
-import { openFileElements } from './element-reader.ts'
-import type { FilePart } from './file-part.ts'
+import { type FileElements, openFileElements } from './element-reader.ts'
 
 /** A stretch of two tensors in files, for one thread; can be sent to it. */
 export interface SurveyStretch {
-  readonly reference: { readonly file: FilePart; readonly dtype: DType }
-  readonly target: { readonly file: FilePart; readonly dtype: DType }
+  readonly reference: FileElements
+  readonly target: FileElements
   readonly shape: readonly number[]
   readonly from: number
   readonly to: number
