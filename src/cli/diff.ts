@@ -13,7 +13,7 @@ import { writeDiffPng } from '../files/diff-png.ts'
 import type { TensorPair } from '../files/tensor-pairs.ts'
 import { printPairs, printRuns } from '../reporters/diff/print-diff.ts'
 import { diffRuns } from '../runs/diff-runs.ts'
-import { openSides } from '../runs/diff-sides.ts'
+import { type DiffRequest, openSides } from '../runs/diff-sides.ts'
 import { DIFF_OPTIONS } from '../settings/option-table.ts'
 import { type OptionValue, resolveOptions } from '../settings/options.ts'
 
@@ -28,15 +28,17 @@ export async function diff(words: string[], options: Record<string, unknown>): P
   })
   const context = contextOf(values)
   if (asked.kind === 'runs') {
+    if (values.open) throw new UsageError('open', '--open shows tensors, found two runs; give --case <id> too')
     const found = diffRuns(...asked.runs)
     await untilClosed(printRuns(asked.runs, found, context))
     const { transitions, onlyInFirst, onlyInSecond } = found
     return transitions.length + onlyInFirst.length + onlyInSecond.length > 0 ? EXIT.failed : EXIT.ok
   }
   const pairs = values.tensor === undefined ? asked.pairs : [pairNamed(asked.pairs, String(values.tensor))]
+  if (values.open) return openDiff(pairs, asked, values)
   const found = await diffPairs(pairs, {
     all: values.verbose === true,
-    ruleOf: ruleOf(values),
+    ruleOf: ruleOf(values, asked.ruleOf),
     ...(asked.judged && !hasTolerance(values) && { judged: asked.judged }),
     ...(values.slice !== undefined && { slice: String(values.slice) }),
   })
@@ -45,6 +47,27 @@ export async function diff(words: string[], options: Record<string, unknown>): P
   await untilClosed(printPairs(labels, found, notes, context))
   return found.outputs.every(({ verdict }) => verdict === 'pass') ? EXIT.ok : EXIT.failed
 }
+
+/** A page instead of a text; it says itself which values are over their limits. */
+async function openDiff(pairs: readonly TensorPair[], asked: AskedTensors, values: Values): Promise<number> {
+  const other = (['json', 'png', 'slice'] as const).find((key) => values[key] !== undefined && values[key] !== false)
+  if (other) throw new UsageError('open', `--open shows a page, --${other} is for the text; leave one of them out`)
+  const [{ serveDiff }, { showPage }] = await Promise.all([
+    import('../server/diff-server.ts'),
+    import('./show-page.ts'),
+  ])
+  const { labels, ruleOf: caseRules, judged } = asked
+  const server = await serveDiff(pairs, {
+    title: `${labels.reference} ↔ ${labels.target}`,
+    ...givenTolerance(values),
+    ...(caseRules && { ruleOf: caseRules }),
+    ...(judged && { judged }),
+  })
+  await showPage(server)
+  return EXIT.ok
+}
+
+type AskedTensors = Extract<DiffRequest, { kind: 'tensors' }>
 
 /** A reader such as head may go before the end; what was found still decides the exit code. */
 async function untilClosed(printed: Promise<void>): Promise<void> {
@@ -68,17 +91,20 @@ function hasTolerance({ rtol, atol }: Values): boolean {
   return rtol !== undefined || atol !== undefined
 }
 
+function givenTolerance({ rtol, atol }: Values): { rtol?: number; atol?: number } {
+  return { ...(rtol !== undefined && { rtol: Number(rtol) }), ...(atol !== undefined && { atol: Number(atol) }) }
+}
+
+type RuleOf = (name: string, spec: TensorSpec) => Rule
+
 /** `--rtol` and `--atol` are for floats; whatever they are, integers must be equal. */
-function ruleOf({ rtol, atol }: Values): (name: string, spec: TensorSpec) => Rule {
-  if (!hasTolerance({ rtol, atol })) return defaultRule
-  const override = {
-    ...(rtol !== undefined && { rtol: Number(rtol) }),
-    ...(atol !== undefined && { atol: Number(atol) }),
-  }
+function ruleOf(values: Values, known: RuleOf = defaultRule): RuleOf {
+  if (!hasTolerance(values)) return known
   return (name, spec) => {
-    const rule = defaultRule(name, spec)
+    const rule = known(name, spec)
     if (rule.kind !== 'float') return rule
-    return { kind: 'float', tolerance: overrideTolerance(rule.tolerance, override), source: 'command line' }
+    const tolerance = overrideTolerance(rule.tolerance, givenTolerance(values))
+    return { kind: 'float', tolerance, source: 'command line' }
   }
 }
 

@@ -30,6 +30,7 @@ export async function judgeNumbers(
     shape: reference.shape,
     verdict: faults.length > 0 ? 'fail' : isDegenerate ? 'inconclusive' : 'pass',
     rule: describeRule(plan.rule, plan.hasScale),
+    ...(plan.rule.kind === 'float' && { tolerance: plan.rule.tolerance }),
     ...explain(reference, plan, statistics, faults, isDegenerate),
     metrics: pairMetrics(statistics, mismatchCount(plan, statistics), thresholdsOf(plan, statistics)),
     mismatches: mismatchesOf(plan, statistics),

@@ -1,6 +1,7 @@
 import type { DType } from './dtype.ts'
 import type { FailureDetail } from './errors.ts'
 import type { Expectation } from './expected-failure.ts'
+import type { Tolerance } from './tolerance.ts'
 import type { Side, Stage, Verdict } from './verdict.ts'
 
 export type Direction = 'lower' | 'higher'
@@ -36,6 +37,8 @@ export interface OutputResult {
   readonly verdict: Verdict
   /** In words: which rule judged it, with its limits. */
   readonly rule: string
+  /** The limits of a rule for floats, so that they can be applied again. */
+  readonly tolerance?: Tolerance
   readonly reason?: string
   readonly flags: readonly string[]
   readonly metrics: readonly Metric[]

@@ -44,7 +44,7 @@ async function diffAll(pairs: readonly TensorPair[], how: How): Promise<PairsDif
     if (!reference || !target) continue
     const diff = await diffTensors({ ...reference, name }, target, how)
     const output = how.judged.get(name)
-    diffs.push(output ? { ...diff, output, limits: null } : diff)
+    diffs.push(output ? { ...diff, output, limits: output.tolerance ? diff.limits : null } : diff)
   }
   const alone = pairs.filter((pair) => !isWhole(pair)).map(oneSided)
   const byRank = (a: OutputResult, b: OutputResult) => rankOf(b) - rankOf(a)

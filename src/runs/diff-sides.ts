@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
+import type { CompareOptions } from '../compare/contract.ts'
+import { defaultRule } from '../compare/default-rule.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { OutputResult, Result } from '../domain/result.ts'
 import { nearest, unknown } from '../domain/target.ts'
@@ -32,8 +34,9 @@ export type DiffRequest =
       readonly kind: 'tensors'
       readonly labels: { readonly reference: string; readonly target: string }
       readonly pairs: readonly TensorPair[]
-      /** How the run judged the pairs of one case, by name. */
+      /** How the run judged the pairs of one case, by name, and by which rules. */
       readonly judged?: ReadonlyMap<string, OutputResult>
+      readonly ruleOf?: CompareOptions['ruleOf']
     }
 
 /** Finds what the words name: files, folders, runs or cases. */
@@ -75,7 +78,15 @@ async function oneSide(side: NamedSide): Promise<DiffRequest> {
   const label = (of: string, by: string) => `${result.id}, ${of} (${by})`
   const labels = { reference: label('reference', result.reference), target: label('target', result.target) }
   const judged = new Map(result.outputs.map((output) => [output.name, output]))
-  return { kind: 'tensors', labels, pairs: pairTensors(reference, target), judged }
+  return { kind: 'tensors', labels, pairs: pairTensors(reference, target), judged, ruleOf: rulesOf(judged) }
+}
+
+/** The limits that were recorded; what has none is judged as if nothing were known of it. */
+function rulesOf(judged: ReadonlyMap<string, OutputResult>): CompareOptions['ruleOf'] {
+  return (name, spec) => {
+    const tolerance = judged.get(name)?.tolerance
+    return tolerance ? { kind: 'float', tolerance, source: 'as the run judged it' } : defaultRule(name, spec)
+  }
 }
 
 /** Two runs as a whole, or what both gave for one case. */

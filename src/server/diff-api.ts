@@ -7,7 +7,7 @@ import type { Side } from '../domain/verdict.ts'
 import { readCells, type SliceCells } from '../files/slice-cells.ts'
 import type { TensorPair } from '../files/tensor-pairs.ts'
 import { openSlice } from '../files/tensor-slice.ts'
-import { fullPair, PairJudge } from './pair-judge.ts'
+import { fullPair, type KnownRules, PairJudge } from './pair-judge.ts'
 
 export interface SliceAnswer {
   readonly header: SliceHeader
@@ -19,11 +19,12 @@ export class DiffApi {
   readonly #title: string
   readonly #pairs: readonly TensorPair[]
   readonly #given: GivenTolerance
-  readonly #judge = new PairJudge()
+  readonly #judge: PairJudge
   readonly #reading = new Set<Promise<SliceAnswer>>()
   readonly #shown: ReadonlyMap<TensorSource, TensorSource>
 
-  constructor(title: string, pairs: readonly TensorPair[], given: GivenTolerance) {
+  constructor(title: string, pairs: readonly TensorPair[], given: GivenTolerance, known: KnownRules = {}) {
+    this.#judge = new PairJudge(known)
     this.#title = title
     this.#pairs = pairs
     this.#given = given

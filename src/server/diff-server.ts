@@ -9,10 +9,11 @@ import type { TensorPair } from '../files/tensor-pairs.ts'
 import { DiffApi } from './diff-api.ts'
 import { cookieOf, isSecret, refusalOf } from './guard.ts'
 import { type PageFile, readPage, SAFE_HEADERS } from './page-file.ts'
+import type { KnownRules } from './pair-judge.ts'
 
 const LOOPBACK = '127.0.0.1'
 
-export interface ServeDiffOptions extends GivenTolerance {
+export interface ServeDiffOptions extends GivenTolerance, KnownRules {
   /** What is compared, in words. */
   readonly title: string
 }
@@ -25,8 +26,13 @@ export interface DiffServer {
 
 /** Serves a page that shows pairs of tensors, to whoever has the address and to nobody else. */
 export async function serveDiff(pairs: readonly TensorPair[], options: ServeDiffOptions): Promise<DiffServer> {
-  const { title, ...given } = options
-  const site: Site = { api: new DiffApi(title, pairs, given), page: await readPage('diff.html'), ...newSecrets() }
+  const { title, ruleOf, judged, ...given } = options
+  const known = { ...(ruleOf && { ruleOf }), ...(judged && { judged }) }
+  const site: Site = {
+    api: new DiffApi(title, pairs, given, known),
+    page: await readPage('diff.html'),
+    ...newSecrets(),
+  }
   const server = createServer((request, response) => void answer(request, response, site))
   await listen(server)
   const url = `http://${LOOPBACK}:${portOf(server)}/?token=${site.token}`

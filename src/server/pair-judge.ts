@@ -1,5 +1,5 @@
 import { compareTensors } from '../compare/compare-tensors.ts'
-import type { PairMeasurer, Rule } from '../compare/contract.ts'
+import type { CompareOptions, PairMeasurer, Rule } from '../compare/contract.ts'
 import { defaultRule } from '../compare/default-rule.ts'
 import { measureMaxAbs } from '../compare/max-abs.ts'
 import { type NumberRule, planNumbers } from '../compare/numeric-plan.ts'
@@ -23,28 +23,51 @@ export function fullPair({ reference, target }: TensorPair): FullPair | null {
   return (reference.dtype === 'string') === (target.dtype === 'string') ? { reference, target } : null
 }
 
+/** What is known about pairs before they are looked at. */
+export interface KnownRules {
+  /** How a tensor is judged unless somebody gives limits. */
+  readonly ruleOf?: CompareOptions['ruleOf']
+  /** How pairs were judged already, by name. */
+  readonly judged?: ReadonlyMap<string, OutputResult>
+}
+
 /** Judges pairs as the command line does, and remembers what it had to read a whole tensor for. */
 export class PairJudge {
+  readonly #known: KnownRules
   readonly #measurer: PairMeasurer = fileMeasurer()
   readonly #largest = new Map<TensorSource, Promise<number>>()
+
+  constructor(known: KnownRules = {}) {
+    this.#known = known
+  }
 
   /** The limits of single elements. */
   async limits(pair: FullPair, given: GivenTolerance): Promise<PairLimits | null> {
     const { reference, target } = pair
     if (reference.dtype === 'string') return null
-    return planNumbers(ruleOf(reference, given), reference, target, await this.#maxAbs(reference)).limits
+    return planNumbers(this.#rule(reference, given), reference, target, await this.#maxAbs(reference)).limits
   }
 
   async verdict(pair: TensorPair, given: GivenTolerance): Promise<PairVerdict> {
     const full = fullPair(pair)
     if (!full) return { result: oneSided(pair), limits: null }
     const limits = await this.limits(full, given)
+    const known = isGiven(given) ? undefined : this.#known.judged?.get(pair.name)
+    if (known) return { result: known, limits }
     const maxAbs = limits === null ? {} : { maxAbs: await this.#maxAbs(full.reference) }
     const areFloats = [full.reference, full.target].every(({ dtype }) => dtypeKind(dtype) === 'float')
     const context = { generated: false, targetDType: areFloats ? full.target.dtype : null, measurer: this.#measurer }
     const reference = { ...full.reference, ...maxAbs }
-    const result = await compareTensors(reference, full.target, ruleOf(reference, given), context)
+    const result = await compareTensors(reference, full.target, this.#rule(reference, given), context)
     return { result: withDType(result, full), limits }
+  }
+
+  #rule(reference: TensorSource, given: GivenTolerance): NumberRule {
+    const { ruleOf = defaultRule } = this.#known
+    const rule = ruleOf(reference.name, reference)
+    if (!isGiven(given)) return numbersOnly(rule)
+    const base = rule.kind === 'float' ? rule.tolerance : tableRule('float32', 'model').tolerance
+    return { kind: 'float', tolerance: overrideTolerance(base, given), source: 'given' }
   }
 
   #maxAbs(source: TensorSource): Promise<number> {
@@ -58,11 +81,8 @@ export class PairJudge {
   }
 }
 
-function ruleOf(reference: TensorSource, given: GivenTolerance): NumberRule {
-  const rule = defaultRule(reference.name, reference)
-  if (given.rtol === undefined && given.atol === undefined) return numbersOnly(rule)
-  const base = rule.kind === 'float' ? rule.tolerance : tableRule('float32', 'model').tolerance
-  return { kind: 'float', tolerance: overrideTolerance(base, given), source: 'given' }
+function isGiven({ rtol, atol }: GivenTolerance): boolean {
+  return rtol !== undefined || atol !== undefined
 }
 
 function numbersOnly(rule: Rule): NumberRule {

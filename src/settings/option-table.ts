@@ -362,6 +362,13 @@ export const MERGE_OPTIONS: readonly OptionSpec[] = [
 export const CACHE_OPTIONS: readonly OptionSpec[] = [optionNamed('cacheDir'), optionNamed('cacheSize')]
 
 export const DIFF_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'open',
+    flags: '--open',
+    type: 'boolean',
+    commandLineOnly: true,
+    help: 'show reference, target and difference in the browser',
+  },
   optionNamed('rtol'),
   optionNamed('atol'),
   {

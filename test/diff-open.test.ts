@@ -1,0 +1,66 @@
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemBrowser } from '../src/runtimes/chromium/find-browser.ts'
+import { assay, ended, project, startAssay } from './assay.ts'
+import { describeWithBrowser } from './browser.ts'
+import { affineModel } from './small-models.ts'
+
+/** Starts the command, gives the address that it prints and a way to end it. */
+async function opened(args: readonly string[], folder: string) {
+  const child = startAssay(['diff', ...args, '--open'], folder, { BROWSER: 'none' })
+  const end = ended(child)
+  const url = await new Promise<string>((resolve, reject) => {
+    let said = ''
+    child.stderr.on('data', (text: Buffer) => {
+      said += text
+      const found = /http:\/\/127\.0\.0\.1:\d+\/\?token=\w+/.exec(said)
+      if (found) resolve(found[0])
+    })
+    child.on('close', () => reject(new Error(said)))
+  })
+  const stop = async () => {
+    child.kill('SIGINT')
+    return (await end).code
+  }
+  return { url, stop }
+}
+
+describeWithBrowser('assay diff --open', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    const executablePath = systemBrowser(process.env.PATH ?? '')
+    if (!executablePath) throw new Error('ASSAY_TEST_BROWSER=required, but there is no Chromium or Chrome')
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  })
+  afterAll(() => browser?.close())
+
+  test('shows a case that failed, by the rule that the run judged it by', async () => {
+    const folder = project({ 'a.onnx': affineModel(), 'off.onnx': affineModel(2.0001) })
+    const ran = await assay(['test', 'a.onnx', '--target', 'off=ort:cpu,model=off.onnx'], folder, {
+      ASSAY_SCOPE: 'layers',
+    })
+    expect(ran.stdout).toMatch(/look +assay diff a\/layer_Mul_scaled@off --run \w{26}/)
+    const { url, stop } = await opened(['layer_Mul'], folder)
+    const page = await browser.newPage()
+    await page.goto(url)
+    await page.getByText('relL2 5e-5 is over 1e-5').first().waitFor()
+    const text = await page.locator('body').textContent()
+    expect(text).toContain('a/layer_Mul_scaled@off, reference (ort:cpu) ↔ a/layer_Mul_scaled@off, target (off)')
+    expect(text).toContain('float32 single layer (table)')
+    expect(text).toMatch(/within\s*6/)
+    await page.close()
+    expect(await stop()).toBe(0)
+  })
+})
+
+test('--open is refused with what only a text can be', async () => {
+  const folder = project({ 'a.onnx': affineModel(), 'off.onnx': affineModel(2.01) })
+  await assay(['test', 'a.onnx', '--target', 'off=ort:cpu,model=off.onnx'], folder)
+  const json = await assay(['diff', 'full_model', '--open', '--json'], folder)
+  expect([json.code, json.stderr]).toEqual([
+    4,
+    'assay: --open shows a page, --json is for the text; leave one of them out\n',
+  ])
+  const runs = await assay(['diff', 'last', 'last', '--open'], folder)
+  expect([runs.code, runs.stderr]).toEqual([4, 'assay: --open shows tensors, found two runs; give --case <id> too\n'])
+})
