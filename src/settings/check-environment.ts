@@ -7,6 +7,9 @@ const PREFIX = 'ASSAY_'
 /** Read by the program itself and by no option. */
 const OTHERS = ['ASSAY_KERNELS']
 
+/** Read by the tests of Assay, which start it as users do. */
+const OF_TESTS = 'ASSAY_TEST_'
+
 /** Refuses a mistyped variable, since its setting would silently be the default; says which others have no effect. */
 export function checkEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
@@ -15,7 +18,7 @@ export function checkEnvironment(
   const settable = specs.filter((spec) => !spec.commandLineOnly).map((spec) => environmentName(spec.key))
   const known = new Set([...settable, ...OTHERS])
   const strangers = Object.keys(environment).filter(
-    (name) => name.startsWith(PREFIX) && environment[name] !== '' && !known.has(name),
+    (name) => name.startsWith(PREFIX) && !name.startsWith(OF_TESTS) && environment[name] !== '' && !known.has(name),
   )
   return strangers.map((name) => withoutEffect(name, specs, [...known]))
 }
