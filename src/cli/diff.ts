@@ -30,7 +30,7 @@ export async function diff(words: string[], options: Record<string, unknown>): P
   if (asked.kind === 'runs') {
     if (values.open) throw new UsageError('open', '--open shows tensors, found two runs; give --case <id> too')
     const found = diffRuns(...asked.runs)
-    await untilClosed(printRuns(asked.runs, found, context))
+    await printRuns(asked.runs, found, context)
     const { transitions, onlyInFirst, onlyInSecond } = found
     return transitions.length + onlyInFirst.length + onlyInSecond.length > 0 ? EXIT.failed : EXIT.ok
   }
@@ -44,7 +44,7 @@ export async function diff(words: string[], options: Record<string, unknown>): P
   })
   const notes = values.png === undefined ? [] : [await drawPng(String(values.png), pairs, found)]
   const labels = { ...asked.labels, areMany: asked.pairs.length > 1 }
-  await untilClosed(printPairs(labels, found, notes, context))
+  await printPairs(labels, found, notes, context)
   return found.outputs.every(({ verdict }) => verdict === 'pass') ? EXIT.ok : EXIT.failed
 }
 
@@ -68,18 +68,6 @@ async function openDiff(pairs: readonly TensorPair[], asked: AskedTensors, value
 }
 
 type AskedTensors = Extract<DiffRequest, { kind: 'tensors' }>
-
-/** A reader such as head may go before the end; what was found still decides the exit code. */
-async function untilClosed(printed: Promise<void>): Promise<void> {
-  const isClosed = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EPIPE'
-  const ignore = (error: Error) => {
-    if (!isClosed(error)) throw error
-  }
-  process.stdout.on('error', ignore)
-  await printed.catch((error: unknown) => {
-    if (!isClosed(error)) throw error
-  })
-}
 
 function contextOf(values: Values) {
   const { stdout, env } = process

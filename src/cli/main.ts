@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { Command, CommanderError, Option } from 'commander'
 import { FormatError, UsageError } from '../domain/errors.ts'
-import { cleanProse } from '../domain/text.ts'
+import { cleanLog, cleanProse } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { packageVersion } from '../library/package-version.ts'
+import { isClosedPipe } from '../reporters/context.ts'
 import { checkEnvironment } from '../settings/check-environment.ts'
 import {
   CACHE_OPTIONS,
@@ -206,6 +207,8 @@ function negation(spec: OptionSpec): Option {
   return option
 }
 
+const STACK_LINES = 60
+
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (error instanceof UsageError || error instanceof FormatError) {
@@ -213,7 +216,9 @@ function report(error: unknown): number {
     return EXIT.usage
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  process.stderr.write(`assay: internal error. This is a bug in Assay; please report it with these lines:\n${stack}\n`)
+  const { lines } = cleanLog(stack, STACK_LINES)
+  const head = 'assay: internal error. This is a bug in Assay; please report it with these lines:'
+  process.stderr.write(`${[head, ...lines].join('\n')}\n`)
   return EXIT.internal
 }
 
@@ -226,6 +231,13 @@ function withAdvice(message: string): string {
 /** What was given may be in it: names of files, words of a configuration. */
 function oneLine(message: string): string {
   return `assay: ${cleanProse(message)}\n`
+}
+
+/** Whoever read it has gone; what was found still decides the exit code. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (!isClosedPipe(error)) throw error
+  })
 }
 
 process.exitCode = await main(process.argv).catch(report)

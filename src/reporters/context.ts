@@ -17,9 +17,14 @@ export interface ReporterContext {
   readonly color?: boolean
 }
 
-/** Resolves when the stream has taken all of the text. */
+/** Resolves when the stream has taken all of the text, or nobody reads it any more. */
 export function writeAll(stream: TextStream, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    stream.write(text, (error) => (error ? reject(error) : resolve()))
+    stream.write(text, (error) => (error && !isClosedPipe(error) ? reject(error) : resolve()))
   })
+}
+
+/** A reader such as head went before the end. */
+export function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE'
 }
