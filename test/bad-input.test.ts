@@ -164,6 +164,7 @@ describe('a command that makes no sense', () => {
     ],
     [4, 'test good.onnx --config no.yaml', 'cannot read no.yaml: '],
     [4, 'test good.onnx --config no.ts', 'cannot read no.ts: '],
+    [4, 'test godo.onnx', 'no file or folder "godo.onnx"; did you mean "good.onnx"?'],
     [4, 'test missing.onnx', 'no file or folder "missing.onnx"; give an .onnx file, a folder or a quoted glob'],
     [4, 'test twins/*', 'two cases have the id "twins/a/full_model@ort-web:wasm": '],
     [4, 'test good.onnx -k (good', '-k "(good": found the end at column 6, expected "and", "or" or ")"'],

@@ -256,7 +256,7 @@ describe('the folder of --debug-ir', () => {
     const args = ['test', 'model.onnx', ...ON_ORT, '--debug-ir', 'ir']
     const refused = await assay(args, folder)
     expect(refused.code).toBe(4)
-    expect(refused.stderr).toContain('assay: --debug-ir: ir is not empty (1 entries); give another folder, or --force')
+    expect(refused.stderr).toContain('assay: --debug-ir: ir is not empty (1 entry); give another folder, or --force')
     expect(judged(folder)).toBe(false)
     for (const _ of [1, 2]) expect((await assay([...args, '--force'], folder)).code).toBe(0)
     const again = await assay(args, folder)

@@ -93,7 +93,7 @@ describe('what was mistyped', () => {
   test.each([
     [['reference.npy', 'scald.npy'], 'there is no file or folder "scald.npy"; did you mean "scaled.npy"?'],
     [['reference.npy'], 'reference.npy alone has nothing to be compared with'],
-    [['reference.npy', 'some.case'], 'there is no file or folder "some.case", and there is no run in'],
+    [['reference.npy', 'some.case'], 'there is no file or folder "some.case", and no run here has judged anything'],
     [['a', 'b', 'c'], 'assay diff compares two sides, found 3'],
     [['reference.npy', 'last'], 'no run that many back'],
     [['reference.npy', 'model.onnx'], 'tensors are read from .npy, .safetensors, .pb (assay test judges models)'],

@@ -63,7 +63,7 @@ const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'diff',
-    argument: '<sides...>',
+    argument: '[sides...]',
     summary: 'look at the difference of two tensor files, folders, runs or cases, or of the two sides of one case',
     options: DIFF_OPTIONS,
     load: async () => (await import('./diff.ts')).diff,

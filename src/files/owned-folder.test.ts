@@ -21,7 +21,7 @@ describe('a folder of the user', () => {
   test('is refused when it holds anything, with what to do about it', async () => {
     const foreign = newFolder()
     writeFileSync(join(foreign, 'thesis.txt'), '')
-    await expect(claim(foreign)).rejects.toThrow(/is not empty \(1 entries\); give another folder, or --force writes/)
+    await expect(claim(foreign)).rejects.toThrow(/is not empty \(1 entry\); give another folder, or --force writes/)
     const own = newFolder()
     await claim(own)
     await expect(claim(own)).rejects.toThrow(/holds what an earlier --dump wrote; .* --force removes that/)

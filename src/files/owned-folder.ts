@@ -121,7 +121,9 @@ async function entriesOf(path: string, { option }: Owner): Promise<string[]> {
 
 function notEmpty(path: string, { option, marker }: Owner, found: readonly string[]): UsageError {
   const isOurs = found.includes(marker)
-  const what = isOurs ? `holds what an earlier ${option} wrote` : `is not empty (${found.length} entries)`
+  const what = isOurs
+    ? `holds what an earlier ${option} wrote`
+    : `is not empty (${found.length === 1 ? '1 entry' : `${found.length} entries`})`
   const advice = isOurs
     ? '--force removes that, and leaves all other files alone'
     : '--force writes beside what is there'

@@ -1,16 +1,17 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { basename, dirname, extname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { extname } from 'node:path'
 import type { CompareOptions } from '../compare/contract.ts'
 import { defaultRule } from '../compare/default-rule.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { OutputResult, Result } from '../domain/result.ts'
-import { nearest, unknown } from '../domain/target.ts'
+import { unknown } from '../domain/target.ts'
 import type { TensorSource } from '../domain/tensor.ts'
+import { nearFile } from '../files/near-file.ts'
 import { pairTensors, type TensorPair } from '../files/tensor-pairs.ts'
 import { openTensors } from '../onnx/open-tensors.ts'
 import { openCaseTensors } from './case-tensors.ts'
-import { findCase, findRun, unknownCase } from './find-run.ts'
-import { latestRun, readRun, type StoredRun } from './read-run.ts'
+import { findCase, findRun, lastRunWith, unknownCase } from './find-run.ts'
+import type { StoredRun } from './read-run.ts'
 
 type Tensors = ReadonlyMap<string, TensorSource>
 
@@ -137,35 +138,24 @@ async function oneTensor(path: string, name: string, label: string): Promise<Nam
 }
 
 async function namedCase(word: string, options: SideOptions): Promise<NamedSide> {
-  const run = await runOfCases(options)
-  const result = run && !isTensorPath(word) ? findCase(run, word) : null
+  const isCase = !isTensorPath(word)
+  const run = isCase ? await runOfCase(word, options) : null
+  const result = run && findCase(run, word)
   if (run && result) return { kind: 'case', run, result }
   const near = nearFile(word)
   const file =
     near === null
       ? `there is no file or folder "${word}"`
       : `there is no file or folder "${word}"; did you mean "${near}"?`
-  if (near !== null || isTensorPath(word)) throw new UsageError('sides', file)
-  const cases = run
-    ? unknownCase(run, word)
-    : `there is no run in ${options.runsFolder} either, where it could be a case`
+  if (near !== null || !isCase) throw new UsageError('sides', file)
+  const cases = run ? unknownCase(run, word) : 'no run here has judged anything, where it could be a case'
   throw new UsageError('sides', `${file}, and ${cases}`)
 }
 
-async function runOfCases({ run, runsFolder }: SideOptions): Promise<StoredRun | null> {
-  if (run !== undefined) {
-    const found = await findRun(run, runsFolder)
-    if (found) return found
-    throw new UsageError('run', `there is no run "${run}" in ${runsFolder}; give a folder, an id, last or last~1`)
-  }
-  const folder = await latestRun(runsFolder)
-  return folder === null ? null : readRun(folder)
-}
-
-/** A file beside it with nearly that name. */
-function nearFile(word: string): string | null {
-  const folder = dirname(word)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return null
-  const near = nearest(basename(word), readdirSync(folder))
-  return near === null ? null : folder === '.' && !word.startsWith('.') ? near : join(folder, near)
+/** The run named, or the last one that judged such a case, or else the last that judged any. */
+async function runOfCase(word: string, { run, runsFolder }: SideOptions): Promise<StoredRun | null> {
+  if (run === undefined) return lastRunWith(word, runsFolder)
+  const found = await findRun(run, runsFolder)
+  if (found) return found
+  throw new UsageError('run', `there is no run "${run}" here; give a folder, an id, last or last~1`)
 }

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
 import type { Result } from '../domain/result.ts'
 import { nearest } from '../domain/target.ts'
-import { listRuns, readRun, type StoredRun } from './read-run.ts'
+import { listRuns, readHeader, readRun, type StoredRun } from './read-run.ts'
 import { HEADER_FILE } from './record.ts'
 
 const SHORTEST_PREFIX = 4
@@ -23,7 +23,7 @@ async function runBefore(steps: number, runsFolder: string): Promise<string> {
   const found = runs.at(-1 - steps)
   if (found && steps < runs.length) return found
   const there = runs.length === 0 ? 'there is none' : `there ${runs.length === 1 ? 'is' : 'are'} ${runs.length}`
-  throw new UsageError('run', `no run that many back in ${runsFolder}: ${there}; assay test makes them`)
+  throw new UsageError('run', `there is no run that many back: ${there}; assay test makes them`)
 }
 
 async function runByPrefix(word: string, runsFolder: string): Promise<string | null> {
@@ -35,6 +35,21 @@ async function runByPrefix(word: string, runsFolder: string): Promise<string | n
     throw new UsageError('run', `${found.length} runs begin with "${word}": ${ids.join(', ')}; give more of the id`)
   }
   return found[0] ?? null
+}
+
+/** The last run that judged a case with this in its id, or else the last that judged any. */
+export async function lastRunWith(word: string, runsFolder: string): Promise<StoredRun | null> {
+  const folded = word.toLowerCase()
+  let last: StoredRun | null = null
+  for (const folder of (await listRuns(runsFolder)).reverse()) {
+    const { selected } = (await readHeader(folder)).plan
+    const isLikely = selected.some((id) => id.toLowerCase().includes(folded))
+    if (!isLikely && (last || selected.length === 0)) continue
+    const run = await readRun(folder)
+    if (isLikely && findCase(run, word)) return run
+    if (run.results.length > 0) last ??= run
+  }
+  return last
 }
 
 /** The case whose id a word is, or is a part of; null if there is none. */

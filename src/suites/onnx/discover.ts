@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { globRoot, globToRegExp, isGlob, walkFiles } from '../../files/glob.ts'
+import { nearFile } from '../../files/near-file.ts'
 
 export interface FoundModel {
   /** The model's part of the case id. */
@@ -30,7 +31,7 @@ export function discoverModels(paths: readonly string[], cwd: string): FoundMode
 
 function candidatesOf(pattern: string, cwd: string): Candidate[] {
   const path = resolve(cwd, pattern)
-  if (!existsSync(path)) return isGlob(pattern) ? globCandidates(pattern, cwd) : missing(pattern)
+  if (!existsSync(path)) return isGlob(pattern) ? globCandidates(pattern, cwd) : missing(pattern, path)
   if (!statSync(path).isDirectory()) return [{ path, root: dirname(path) }]
   const models = [...walkFiles(path)].filter((file) => extname(file) === '.onnx')
   return models.map((file) => ({ path: file, root: path }))
@@ -44,8 +45,13 @@ function globCandidates(pattern: string, cwd: string): Candidate[] {
   return models.map((path) => ({ path, root }))
 }
 
-function missing(pattern: string): never {
-  throw new UsageError('path', `no file or folder "${pattern}"; give an .onnx file, a folder or a quoted glob`)
+function missing(pattern: string, path: string): never {
+  const near = nearFile(path)
+  const advice =
+    near === null
+      ? 'give an .onnx file, a folder or a quoted glob'
+      : `did you mean "${join(dirname(pattern), basename(near))}"?`
+  throw new UsageError('path', `no file or folder "${pattern}"; ${advice}`)
 }
 
 function dataSetsOf(path: string): string[] {
