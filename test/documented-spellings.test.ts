@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DIFF_OPTIONS, LIST_OPTIONS, TEST_OPTIONS } from '../src/settings/option-table.ts'
+import { DIFF_OPTIONS, LIST_OPTIONS } from '../src/settings/command-options.ts'
+import { TEST_OPTIONS } from '../src/settings/option-table.ts'
 import { assay, assayJson, project, root } from './assay.ts'
 
 const model = readFileSync(join(root, 'examples/models/example-matmul.onnx'))

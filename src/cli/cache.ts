@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path'
 import { unknown } from '../domain/target.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { cacheStatus, clearCache, pruneCache } from '../runs/cache-upkeep.ts'
-import { CACHE_OPTIONS } from '../settings/option-table.ts'
+import { CACHE_OPTIONS } from '../settings/command-options.ts'
 import { resolveOptions } from '../settings/options.ts'
 
 const ACTIONS = ['status', 'prune', 'clear'] as const

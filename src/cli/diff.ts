@@ -14,7 +14,7 @@ import type { TensorPair } from '../files/tensor-pairs.ts'
 import { printPairs, printRuns } from '../reporters/diff/print-diff.ts'
 import { diffRuns } from '../runs/diff-runs.ts'
 import { type DiffRequest, openSides } from '../runs/diff-sides.ts'
-import { DIFF_OPTIONS } from '../settings/option-table.ts'
+import { DIFF_OPTIONS } from '../settings/command-options.ts'
 import { type OptionValue, resolveOptions } from '../settings/options.ts'
 
 type Values = Readonly<Record<string, OptionValue>>

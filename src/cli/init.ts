@@ -8,7 +8,7 @@ import { type ProjectChoices, type ProjectPlan, planProject, shownPath } from '.
 import { checkFolder, hasAssay, suggestedModels, usualCi } from '../library/init/project-facts.ts'
 import { refuseExisting, writeProject } from '../library/init/write-project.ts'
 import { createStyle, type Style } from '../reporters/style.ts'
-import { INIT_OPTIONS } from '../settings/option-table.ts'
+import { INIT_OPTIONS } from '../settings/command-options.ts'
 import { type OptionValue, resolveOptions } from '../settings/options.ts'
 import { checkTargets, DEFAULT_TARGETS } from '../settings/targets.ts'
 import { askOnTerminal, Declined, type Questions } from './ask.ts'

@@ -6,8 +6,7 @@ import { planOnnx } from '../library/judge-onnx.ts'
 import { inertJson } from '../reporters/json.ts'
 import { stepLines } from '../reporters/step-lines.ts'
 import { createStyle } from '../reporters/style.ts'
-import { chooseId } from '../runs/choose-id.ts'
-import { explainSteps, judgedIds } from '../runs/explain-steps.ts'
+import { explainSteps } from '../runs/explain-steps.ts'
 import { askedFor, complain, notice, whyNothing } from './asked.ts'
 
 export async function list(paths: string[], options: Record<string, unknown>): Promise<number> {
@@ -29,17 +28,12 @@ export async function printIds(invocation: Invocation): Promise<number> {
 
 async function printSteps(word: string, { cwd, values }: Invocation): Promise<number> {
   const runsFolder = resolve(cwd, values.outputDir)
-  const id = chooseId(word, await judgedIds(runsFolder))
-  const explained = await explainSteps(id, { runsFolder, cacheFolder: resolve(cwd, values.cacheDir) })
-  if (!explained) {
-    complain(`no run came as far as ${id}; judge it first: assay test … -t "${id}"`)
-    return EXIT.nothing
-  }
+  const explained = await explainSteps(word, { runsFolder, cacheFolder: resolve(cwd, values.cacheDir) })
   const { env, stdout } = process
   const style = createStyle(stdout, { env, ...(values.color !== undefined && { color: values.color }) })
   const { run, result, steps } = explained
   const text = values.json
-    ? inertJson({ id, run: run.id, verdict: result.verdict, steps }, 2)
+    ? inertJson({ id: result.id, run: run.id, verdict: result.verdict, steps }, 2)
     : stepLines(explained, style).join('\n')
   stdout.write(`${text}\n`)
   return EXIT.ok

@@ -14,9 +14,8 @@ import {
   INIT_OPTIONS,
   LIST_OPTIONS,
   MERGE_OPTIONS,
-  OPTION_GROUPS,
-  TEST_OPTIONS,
-} from '../settings/option-table.ts'
+} from '../settings/command-options.ts'
+import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
 import { valueText } from '../settings/option-text.ts'
 import { type Completes, flagOf, type OptionSpec } from '../settings/options.ts'
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { createReporters } from '../reporters/registry.ts'
 import { durationsOf, writeDurations } from '../runs/durations.ts'
 import { mergeRuns } from '../runs/merge.ts'
-import { MERGE_OPTIONS } from '../settings/option-table.ts'
+import { MERGE_OPTIONS } from '../settings/command-options.ts'
 import { resolveOptions } from '../settings/options.ts'
 
 export async function merge(folders: string[], options: Record<string, unknown>): Promise<number> {

@@ -1,8 +1,11 @@
+import { basename } from 'node:path'
+import { UsageError } from '../domain/errors.ts'
 import type { Result, StepRecord } from '../domain/result.ts'
 import type { RunHeader } from '../domain/run.ts'
 import { productsOn, shelfOf } from './cache-upkeep.ts'
 import type { KeyParts } from './contract.ts'
-import { listRuns, readHeader, readRun } from './read-run.ts'
+import { findCase, lastRunWith, unknownCase } from './find-run.ts'
+import { listRuns, readHeader, readRun, type StoredRun } from './read-run.ts'
 import { describeProduct, type ProductFacts } from './stored-product.ts'
 
 export interface ExplainedStep extends StepRecord {
@@ -23,22 +26,17 @@ interface Places {
   readonly cacheFolder: string
 }
 
-/** The steps of a case in the last run that judged it; null where none did. */
-export async function explainSteps(id: string, places: Places): Promise<ExplainedCase | null> {
-  const [last, before] = await lastTwo(id, places.runsFolder)
-  if (!last) return null
+/** The steps of the case that a word names by its id or a part of it, in the last run that judged it. */
+export async function explainSteps(word: string, { runsFolder, cacheFolder }: Places): Promise<ExplainedCase> {
+  const run = await lastRunWith(word, runsFolder)
+  if (!run) throw new UsageError('id', 'no run has judged anything yet; judge something first: assay test <model.onnx>')
+  const result = findCase(run, word)
+  if (!result) throw new UsageError('id', `"${word}": ${unknownCase(run, word)}`)
+  const last = { run: run.header, result, results: run.results }
+  const before = await judgedBefore(run, result.id, runsFolder)
   const steps: ExplainedStep[] = []
-  for (const step of last.result.steps) steps.push(await explainStep(step, last, before, places.cacheFolder))
-  return { run: last.run, result: last.result, steps }
-}
-
-/** Ids that were judged, newest run first, each once. */
-export async function judgedIds(runsFolder: string): Promise<string[]> {
-  const ids = new Set<string>()
-  for (const folder of (await listRuns(runsFolder)).reverse()) {
-    for (const id of (await readHeader(folder)).plan.selected) ids.add(id)
-  }
-  return [...ids]
+  for (const step of result.steps) steps.push(await explainStep(step, last, before, cacheFolder))
+  return { run: last.run, result, steps }
 }
 
 interface Judged extends Pick<ExplainedCase, 'run' | 'result'> {
@@ -46,16 +44,15 @@ interface Judged extends Pick<ExplainedCase, 'run' | 'result'> {
   readonly results: readonly Result[]
 }
 
-async function lastTwo(id: string, runsFolder: string): Promise<Judged[]> {
-  const found: Judged[] = []
-  for (const folder of (await listRuns(runsFolder)).reverse()) {
-    if (found.length === 2) break
+async function judgedBefore(run: StoredRun, id: string, runsFolder: string): Promise<Judged | undefined> {
+  const folders = (await listRuns(runsFolder)).filter((folder) => basename(folder) < run.header.id)
+  for (const folder of folders.reverse()) {
     if (!(await readHeader(folder)).plan.selected.includes(id)) continue
     const { header, results } = await readRun(folder)
     const result = results.find((one) => one.id === id)
-    if (result) found.push({ run: header, result, results })
+    if (result) return { run: header, result, results }
   }
-  return found
+  return undefined
 }
 
 async function explainStep(

@@ -1,0 +1,146 @@
+import { TEST_OPTIONS } from './option-table.ts'
+import type { OptionSpec } from './options.ts'
+
+/** Options that a command has in common with `assay test`. */
+const optionNamed = (key: string): OptionSpec => TEST_OPTIONS.find((spec) => spec.key === key)!
+
+export const CONFIG_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'showOrigin',
+    flags: '--show-origin',
+    type: 'boolean',
+    default: false,
+    commandLineOnly: true,
+    help: 'where each value came from',
+  },
+  ...TEST_OPTIONS,
+]
+
+export const LIST_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'steps',
+    flags: '--steps <id>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'print the steps of a case in the last run that judged it: files, keys, hit or why they were made',
+    completes: 'keywords',
+  },
+  ...TEST_OPTIONS,
+]
+
+export const MERGE_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'allowMissing',
+    flags: '--allow-missing',
+    type: 'boolean',
+    default: false,
+    commandLineOnly: true,
+    help: 'merge although some shards are not there',
+  },
+  {
+    key: 'saveDurations',
+    flags: '--save-durations <file>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'write measured durations for --durations',
+    completes: 'files',
+  },
+  optionNamed('json'),
+  optionNamed('reporter'),
+  optionNamed('outputDir'),
+  optionNamed('verbose'),
+  optionNamed('color'),
+]
+
+export const CACHE_OPTIONS: readonly OptionSpec[] = [optionNamed('cacheDir'), optionNamed('cacheSize')]
+
+export const DIFF_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'open',
+    flags: '--open',
+    type: 'boolean',
+    commandLineOnly: true,
+    help: 'show reference, target and difference in the browser',
+  },
+  optionNamed('rtol'),
+  optionNamed('atol'),
+  {
+    key: 'tensor',
+    flags: '--tensor <name>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'look at this tensor of several',
+  },
+  {
+    key: 'slice',
+    flags: '--slice <0,:,:,17>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'the slice that is shown (default: the last two axes at the worst place)',
+  },
+  {
+    key: 'png',
+    flags: '--png <file>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'write reference, target and difference of the slice as an image',
+  },
+  {
+    key: 'run',
+    flags: '--run <run>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'the run that cases are of: a folder, an id, last or last~1 (default: last)',
+  },
+  {
+    key: 'case',
+    flags: '--case <id>',
+    type: 'string',
+    commandLineOnly: true,
+    help: 'of two runs, what they gave for this case',
+  },
+  optionNamed('json'),
+  { ...optionNamed('outputDir'), help: 'where run records are' },
+  { ...optionNamed('verbose'), help: 'all tensors, all lines' },
+  optionNamed('color'),
+]
+
+export const DOCTOR_OPTIONS: readonly OptionSpec[] = [optionNamed('json'), optionNamed('config'), optionNamed('color')]
+
+export const INIT_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'models',
+    flags: '--models <glob>',
+    type: 'list',
+    commandLineOnly: true,
+    completes: 'files',
+    help: 'where the models are: file, folder or quoted glob, relative to the folder; repeatable (default: those found, or models/**/*.onnx)',
+  },
+  {
+    key: 'target',
+    flags: '--target <target>',
+    type: 'list',
+    commandLineOnly: true,
+    completes: 'targets',
+    help: 'what is under test; repeatable (default: ort-web:wasm)',
+  },
+  {
+    key: 'ci',
+    flags: '--ci <system>',
+    type: 'string',
+    commandLineOnly: true,
+    completes: ['github', 'gitlab', 'none'],
+    help: 'github, gitlab or none (default: github, or none beside a .gitlab-ci.yml)',
+  },
+  {
+    key: 'sample',
+    flags: '--sample',
+    type: 'boolean',
+    commandLineOnly: true,
+    negatable: true,
+    help: 'make a small sample model, or not with --no-sample (default: where there are no models)',
+  },
+  { key: 'yes', flags: '-y, --yes', type: 'boolean', commandLineOnly: true, help: 'ask nothing' },
+  { key: 'force', flags: '--force', type: 'boolean', commandLineOnly: true, help: 'overwrite what is there' },
+  optionNamed('color'),
+]
