@@ -215,7 +215,7 @@ describe('--accept', () => {
     )
     const one = await assay(args('--accept', '-k', 'faulty'), folder)
     expect(one.code).toBe(0)
-    expect(one.stderr).toBe('accepted 1 in assay.expected.yaml:\n  + faulty/full_model@off  fail\n')
+    expect(one.stderr).toBe('accepted 1 in assay.expected.yaml:\n  + faulty/full_model@off  fail up to relL2 0.4\n')
     expect((await assay(args(), folder)).code).toBe(1)
     const all = await assay(args('--accept', '-k', 'not other'), folder)
     expect(all.code).toBe(0)
@@ -234,11 +234,26 @@ describe('--accept', () => {
     const ran = await assay(args('--accept'), folder)
     expect(ran.code).toBe(1)
     expect(ran.stderr).toContain('  + broken/full_model@off  error at import')
-    expect(ran.stderr).toContain('  ~ faulty/full_model@off  fail\n')
+    expect(ran.stderr).toContain('  ~ faulty/full_model@off  fail up to relL2 0.4\n')
     expect(ran.stderr).toContain(
-      'not accepted: good/full_model@off  xpass: expected fail, but it passes: narrow or remove the entry assay.expected.yaml:3 ("*/*@off")',
+      'not accepted: good/full_model@off  xpass: expected fail, but it passes: narrow or remove the entry assay.expected.yaml:4 ("*/*@off")',
     )
     expect(read(folder)).not.toContain('stage: run')
+  })
+
+  test('excuses what was accepted and nothing much worse', async () => {
+    const folder = sample()
+    await assay(args('--accept', '-k', 'faulty'), folder)
+    expect(read(folder)).toContain('- id: "faulty/full_model@off"\n  verdict: fail\n  relL2: 0.4\n')
+    expect((await assay(args('-k', 'faulty'), folder)).code).toBe(0)
+    writeFileSync(join(folder, 'off.onnx'), affineModel(9))
+    const worse = await assay(args('-k', 'faulty'), folder)
+    expect(worse.code).toBe(1)
+    expect(worse.stdout).toMatch(/expected: fail up to relL2 0\.4; found: fail at compare, relL2 \d/)
+    writeFileSync(join(folder, 'off.onnx'), affineModel(Number.NaN))
+    const broken = await assay(args('-k', 'faulty'), folder)
+    expect(broken.code).toBe(1)
+    expect(broken.stdout).toContain('found: fail at compare, of no size that could be measured')
   })
 
   test('accepts a layer together with its whole', async () => {

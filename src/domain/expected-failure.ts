@@ -1,4 +1,4 @@
-import { cleanText } from './text.ts'
+import { cleanText, formatNumber } from './text.ts'
 import type { Side, Stage, Verdict } from './verdict.ts'
 
 /** What a case may be expected to end with. */
@@ -15,6 +15,8 @@ export interface ExpectedFailure {
   readonly side?: Side
   /** Words that the error's message or the reason contains. */
   readonly error?: string
+  /** Of a failure: it is excused while the worst relL2 is at most this, and nothing is NaN or infinite on one side only. */
+  readonly relL2?: number
   readonly issue?: string
   /** `2027-03-01`: from that day on, in UTC, it excuses nothing. */
   readonly expires?: string
@@ -62,9 +64,10 @@ export function describeOutcome(verdict: Verdict, stage?: Stage, side?: Side): s
 }
 
 /** `error at compile with "not supported"` */
-export function describeExpected({ verdict, stage, side, error }: ExpectedFailure): string {
+export function describeExpected({ verdict, stage, side, error, relL2 }: NewEntry): string {
   const words = error === undefined ? '' : ` with ${JSON.stringify(error)}`
-  return `${describeOutcome(verdict, stage, side)}${words}`
+  const size = relL2 === undefined ? '' : ` up to relL2 ${formatNumber(relL2)}`
+  return `${describeOutcome(verdict, stage, side)}${words}${size}`
 }
 
 /** What is wrong with a link; null: nothing. */
@@ -73,6 +76,14 @@ export function issueProblem(issue: string): string | null {
   return isLink
     ? null
     : `issue takes a link that begins with https:// or http://, found ${JSON.stringify(cleanText(issue, 80))}`
+}
+
+/** What is wrong with a limit of relL2; null: nothing. */
+export function relL2Problem(text: string): string | null {
+  const value = Number(text)
+  return value > 0 && Number.isFinite(value)
+    ? null
+    : `relL2 takes a number above 0, found ${JSON.stringify(cleanText(text, 80))}`
 }
 
 /** What is wrong with a day; null: nothing. */

@@ -44,7 +44,7 @@ function headLine({ added, updated, removed, file }: Accepted): string {
 
 function entryLine(sign: string, { id, ...rest }: NewEntry): string {
   const notes = [rest.issue, rest.expires && `until ${rest.expires}`].filter(Boolean).join(', ')
-  const text = `${describeExpected({ id, place: '', ...rest })}${notes === '' ? '' : ` (${notes})`}`
+  const text = `${describeExpected({ id, ...rest })}${notes === '' ? '' : ` (${notes})`}`
   return `  ${sign} ${cleanText(id)}  ${cleanProse(text)}`
 }
 

@@ -56,6 +56,25 @@ describe('what is accepted', () => {
     expect(put).toEqual({ id: 'a', verdict: 'fail', error: 'the reference has' })
   })
 
+  test('is excused up to twice its size, rounded up, and NaN by its words', () => {
+    const base = { name: 'y', dtype: null, shape: null, rule: '', mismatches: null, worst: [] } as const
+    const sized = (value: number, more: Partial<OutputResult> = {}) => {
+      const metrics = [{ name: 'rel_l2', direction: 'lower', value, count: 2 }] as const
+      const output: OutputResult = { ...base, verdict: 'fail', flags: ['over-tolerance'], metrics, ...more }
+      return accept([{ ...fail, outputs: [output] }]).put[0]
+    }
+    expect(sized(0.0123)).toEqual({ id: 'a', verdict: 'fail', relL2: 0.03 })
+    expect(sized(0.005)).toEqual({ id: 'a', verdict: 'fail', relL2: 0.01 })
+    expect(sized(3.4e-7)).toEqual({ id: 'a', verdict: 'fail', relL2: 7e-7 })
+    expect(sized(Number.POSITIVE_INFINITY)).toEqual({ id: 'a', verdict: 'fail' })
+    const reason = '2 of 8 values are NaN or infinite and not the same on both sides'
+    expect(sized(0.01, { flags: ['non-finite'], reason })).toEqual({
+      id: 'a',
+      verdict: 'fail',
+      error: 'values are NaN or infinite and not the same on both sides',
+    })
+  })
+
   test('leaves alone what is excused already, and removes the own entry of what passes', () => {
     expect(accept([fail, tinyResult('d'), tinyResult('e')], [entry('a'), entry('d'), entry('[e]*')])).toEqual({
       put: [],

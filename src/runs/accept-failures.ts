@@ -1,6 +1,6 @@
 import type { ExpectedFailure, NewEntry } from '../domain/expected-failure.ts'
 import type { Result } from '../domain/result.ts'
-import { withoutExpectation } from './expected-failures.ts'
+import { failureSize, withoutExpectation } from './expected-failures.ts'
 import { stableWords } from './stable-words.ts'
 import { isFailure } from './summary.ts'
 
@@ -40,6 +40,7 @@ function entryFor(result: Result, before: ExpectedFailure | undefined, options: 
   const { id, error } = result
   const verdict = result.verdict === 'error' || result.verdict === 'inconclusive' ? result.verdict : 'fail'
   const words = wordsOf(result)
+  const relL2 = verdict === 'fail' && words === null ? sizeOf(result) : null
   const issue = options.issue ?? before?.issue
   const kept = before?.expires !== undefined && options.today < before.expires ? before.expires : undefined
   const expires = options.expires ?? kept
@@ -48,16 +49,29 @@ function entryFor(result: Result, before: ExpectedFailure | undefined, options: 
     verdict,
     ...(error && { stage: error.stage, ...(error.side && { side: error.side }) }),
     ...(words !== null && { error: words }),
+    ...(relL2 !== null && { relL2 }),
     ...(issue !== undefined && { issue }),
     ...(expires !== undefined && { expires }),
   }
 }
 
-const FORM_FLAGS: readonly string[] = ['shape', 'dtype', 'kind', 'length', 'missing', 'extra']
+/** So much more than now is still what was accepted: other machines and selections round differently. */
+const MARGIN = 2
+
+/** The size of a numeric failure, rounded up to one digit; null where it has none. */
+function sizeOf({ outputs }: Result): number | null {
+  const sizes = outputs.filter(({ verdict }) => verdict === 'fail').map(failureSize)
+  const size = MARGIN * Math.max(...sizes)
+  if (!(size > 0) || !Number.isFinite(size)) return null
+  const digit = 10 ** Math.floor(Math.log10(size))
+  return Number((Math.ceil(size / digit) * digit).toPrecision(1))
+}
+
+const FORM_FLAGS: readonly string[] = ['shape', 'dtype', 'kind', 'length', 'missing', 'extra', 'non-finite']
 
 /**
- * Of an error its message. Of a failure only what is wrong with an output's form: which limit a number breaks, and which
- * layers are named beside it, changes with the selection and from run to run.
+ * Of an error its message. Of a failure only what is wrong with an output's form, or that it has NaN: which limit a number
+ * breaks, and which layers are named beside it, changes with the selection and from run to run.
  */
 function wordsOf({ verdict, error, reason, outputs }: Result): string | null {
   if (error) return stableWords(error.message)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ExpectedFailure } from '../domain/expected-failure.ts'
-import type { Result } from '../domain/result.ts'
+import type { OutputResult, Result } from '../domain/result.ts'
 import { expectationsFor, matchEntries, withoutExpectation } from './expected-failures.ts'
 import { FAIL, tinyResult } from './testing/tiny-suite.ts'
 
@@ -117,6 +117,35 @@ describe('a result in the light of its entry', () => {
     ],
   ])('fails otherwise, %s: its own verdict and both in the reason', (_what, result, more, reason) => {
     expect(apply(result, more)).toMatchObject({ verdict: result.verdict, reason, expected: { outcome: 'differs' } })
+  })
+
+  test('a failure is excused up to a size, and not where it has none', () => {
+    const output = (relL2: number | null, more: Partial<OutputResult> = {}): OutputResult => ({
+      ...{ name: 'y', dtype: 'float32', shape: [2], verdict: 'fail', rule: '', flags: [], mismatches: null, worst: [] },
+      metrics: [{ name: 'rel_l2', direction: 'lower', value: relL2, count: 2 }],
+      ...more,
+    })
+    const sized = (...outputs: OutputResult[]) => apply(tinyResult('a', { ...FAIL, outputs }), { relL2: 0.02 })
+    expect(sized(output(0.02)).verdict).toBe('xfail')
+    expect(sized(output(0.3, { verdict: 'pass' }), output(0.01)).verdict).toBe('xfail')
+    expect(sized(output(0.01), output(0.03))).toMatchObject({
+      verdict: 'fail',
+      reason: 'expected: fail up to relL2 0.02; found: fail at compare, relL2 0.03 (f.yaml:7); differs',
+    })
+    const nonFinite = { name: 'nonfinite_mismatch', direction: 'lower', value: 1, count: 2 } as const
+    for (const unsized of [
+      output(Number.NaN),
+      output(null),
+      output(0, { metrics: [] }),
+      output(0, { metrics: [...output(0.01).metrics, nonFinite] }),
+    ]) {
+      const { verdict, reason } = sized(output(0.01), unsized)
+      expect([verdict, reason]).toEqual([
+        'fail',
+        'expected: fail up to relL2 0.02; found: fail at compare, of no size that could be measured (f.yaml:7); differs',
+      ])
+    }
+    expect(sized().verdict).toBe('fail')
   })
 
   test('an entry excuses nothing from its day on', () => {

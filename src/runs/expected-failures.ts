@@ -5,7 +5,8 @@ import {
   type ExpectedFailure,
   type StaleEntry,
 } from '../domain/expected-failure.ts'
-import type { Result } from '../domain/result.ts'
+import type { OutputResult, Result } from '../domain/result.ts'
+import { formatNumber } from '../domain/text.ts'
 import { globToRegExp, isGlob } from '../files/glob.ts'
 import { containsWords } from './stable-words.ts'
 
@@ -116,9 +117,25 @@ function differenceOf(result: Result, entry: ExpectedFailure): string | null {
     result.verdict === entry.verdict &&
     (entry.stage === undefined || entry.stage === stage) &&
     (entry.side === undefined || entry.side === side)
-  if (isAlike && hasWords(result, entry)) return null
-  const found = `${describeOutcome(result.verdict, stage, side)}${isAlike ? ', in other words' : ''}`
+  const otherwise = isAlike ? (hasWords(result, entry) ? sizeDifference(result, entry) : ', in other words') : ''
+  if (otherwise === null) return null
+  const found = `${describeOutcome(result.verdict, stage, side)}${otherwise}`
   return `expected: ${describeExpected(entry)}; found: ${found} (${entry.place})`
+}
+
+/** Every output that fails has to be within; one that has no size, such as one of another shape, is not. */
+function sizeDifference({ outputs }: Result, { relL2 }: ExpectedFailure): string | null {
+  if (relL2 === undefined) return null
+  const sizes = outputs.filter(({ verdict }) => verdict === 'fail').map(failureSize)
+  const worst = sizes.length === 0 ? Number.NaN : sizes.find((size) => !(size <= relL2))
+  if (worst === undefined) return null
+  return Number.isNaN(worst) ? ', of no size that could be measured' : `, relL2 ${formatNumber(worst)}`
+}
+
+/** relL2 of an output; NaN where it was not measured or says little, because values are not finite on one side. */
+export function failureSize({ metrics }: OutputResult): number {
+  const measured = (name: string) => metrics.find((metric) => metric.name === name)?.value
+  return (measured('nonfinite_mismatch') ?? 0) === 0 ? (measured('rel_l2') ?? Number.NaN) : Number.NaN
 }
 
 function hasWords({ error, reason }: Result, { error: words }: ExpectedFailure): boolean {

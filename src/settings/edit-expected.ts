@@ -67,13 +67,13 @@ function updateItem(map: YAMLMap, entry: NewEntry): void {
   }
 }
 
-function setText(scalar: Scalar, key: string, value: string): void {
+function setText(scalar: Scalar, key: string, value: string | number): void {
   if (scalar.value === value) return
   scalar.value = value
   if (QUOTED.includes(key)) scalar.type = Scalar.QUOTE_DOUBLE
 }
 
-function textScalar(key: string, value: string): Scalar {
+function textScalar(key: string, value: string | number): Scalar {
   const scalar = new Scalar(value)
   if (QUOTED.includes(key)) scalar.type = Scalar.QUOTE_DOUBLE
   return scalar

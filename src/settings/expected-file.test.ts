@@ -83,9 +83,15 @@ describe('the file of expected failures', () => {
       '- id: !!js/function x\n  verdict: fail',
       'f.yaml:1: no YAML: Unresolved tag: tag:yaml.org,2002:js/function; put the value in quotes: ! means something in YAML',
     ],
+    ['- id: a\n  verdict: fail\n  relL2: -1', 'f.yaml:3: relL2 takes a number above 0, found "-1"'],
+    ['- id: a\n  verdict: fail\n  relL2: NaN', 'f.yaml:3: relL2 takes a number above 0, found "NaN"'],
+    [
+      '- id: a\n  verdict: error\n  relL2: 0.1',
+      'f.yaml:3: relL2 is for failures, but the verdict is error; remove the line',
+    ],
     [
       '- id: a\n  <<: { verdict: fail }',
-      'f.yaml:2: unknown key "<<"; known: error, expires, id, issue, side, stage, verdict',
+      'f.yaml:2: unknown key "<<"; known: error, expires, id, issue, relL2, side, stage, verdict',
     ],
   ])('%j is refused with its line and what to do', (text, message) => {
     expect(() => entriesOf(text)).toThrow(UsageError)

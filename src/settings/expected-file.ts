@@ -10,12 +10,12 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { UsageError } from '../domain/errors.ts'
-import { dayProblem, EXPECTABLE, type ExpectedFailure, issueProblem } from '../domain/expected-failure.ts'
+import { dayProblem, EXPECTABLE, type ExpectedFailure, issueProblem, relL2Problem } from '../domain/expected-failure.ts'
 import { unknown } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { STAGES } from '../domain/verdict.ts'
 
-export const ENTRY_KEYS = ['id', 'verdict', 'stage', 'side', 'error', 'issue', 'expires'] as const
+export const ENTRY_KEYS = ['id', 'verdict', 'stage', 'side', 'error', 'relL2', 'issue', 'expires'] as const
 type Key = (typeof ENTRY_KEYS)[number]
 const SIDES = ['reference', 'target'] as const
 
@@ -85,10 +85,13 @@ function readEntry(map: YAMLMap, place: string, refuse: Refuse): ExpectedFailure
   const side = fields.oneOf('side', SIDES)
   if (verdict !== 'error') fields.refuseGiven(['stage', 'side'], `is for errors, but the verdict is ${verdict}`)
   const error = fields.checked('error', (words) => (words.trim() === '' ? 'error has no words' : null))
+  const relL2 = fields.checked('relL2', relL2Problem)
+  if (verdict !== 'fail') fields.refuseGiven(['relL2'], `is for failures, but the verdict is ${verdict}`)
   const issue = fields.checked('issue', issueProblem)
   const expires = fields.checked('expires', dayProblem)
   const where = { ...(stage && { stage }), ...(side && { side }) }
-  return { id, verdict, ...where, ...(error && { error }), ...(issue && { issue }), ...(expires && { expires }), place }
+  const what = { ...(error && { error }), ...(relL2 && { relL2: Number(relL2) }) }
+  return { id, verdict, ...where, ...what, ...(issue && { issue }), ...(expires && { expires }), place }
 }
 
 /** The values of one entry, with where they stand. */
