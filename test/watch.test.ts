@@ -59,7 +59,7 @@ describe('--watch', () => {
   test('follows the configuration, through mistakes too', async () => {
     const config = (target: string) => JSON.stringify({ models: ['a.onnx'], target })
     const folder = project({ 'a.onnx': reference, 'assay.config.json': config('ort:cpu,threads=2') })
-    const { rest, quit } = watching(['run'], folder)
+    const { rest, quit } = watching(['run', '--config', join(folder, 'assay.config.json')], folder)
     expect(await rest()).toContain('1 passed')
     writeFileSync(join(folder, 'assay.config.json'), config('otr:cpu'))
     expect(await rest()).toContain(

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FormatError, UsageError } from '../domain/errors.ts'
 import { readModel } from '../onnx/model.ts'
@@ -71,7 +71,7 @@ export class FileWatch {
 
   #configs(): string[] {
     const names = this.#config === undefined ? CONFIG_NAMES : [this.#config]
-    return names.map((name) => join(this.#cwd, name))
+    return names.map((name) => resolve(this.#cwd, name))
   }
 
   #modelPaths(): string[] {
