@@ -1,4 +1,4 @@
-import { compareTensors } from '../compare/compare-tensors.ts'
+import { compareTensors, unlike } from '../compare/compare-tensors.ts'
 import type { CompareOptions, PairMeasurer, Rule } from '../compare/contract.ts'
 import { defaultRule } from '../compare/default-rule.ts'
 import { measureMaxAbs } from '../compare/max-abs.ts'
@@ -50,7 +50,7 @@ export class PairJudge {
 
   async verdict(pair: TensorPair, given: GivenTolerance): Promise<PairVerdict> {
     const full = fullPair(pair)
-    if (!full) return { result: oneSided(pair), limits: null }
+    if (!full) return { result: unpaired(pair), limits: null }
     const limits = await this.limits(full, given)
     const known = isGiven(given) ? undefined : this.#known.judged?.get(pair.name)
     if (known) return { result: known, limits }
@@ -100,20 +100,8 @@ function withDType(result: OutputResult, { reference, target }: FullPair): Outpu
   return { ...result, verdict: 'fail', reason: reasons.join('; '), flags: [...result.flags, 'dtype'] }
 }
 
-function oneSided({ name, reference, target }: TensorPair): OutputResult {
-  const present = reference ?? target
-  return {
-    name,
-    dtype: present?.dtype ?? null,
-    shape: present?.shape ?? null,
-    verdict: 'fail',
-    rule: 'same tensors, shapes and dtypes',
-    reason: whatIsWrong(reference, target),
-    flags: [],
-    metrics: [],
-    mismatches: null,
-    worst: [],
-  }
+function unpaired({ name, reference, target }: TensorPair): OutputResult {
+  return unlike({ ...(reference ?? target), name }, whatIsWrong(reference, target))
 }
 
 function whatIsWrong(reference: TensorSource | null, target: TensorSource | null): string {
