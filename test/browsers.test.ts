@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import { assay, assayJson, type JsonReport, project, root, startAssay, temporaryFolder } from './assay.ts'
-import { describeWithBrowser } from './browser.ts'
+import { describeWithBrowser, hasBrowser } from './browser.ts'
 import { convModel } from './conv-model.ts'
 import { affineModel } from './small-models.ts'
 import { survivorsOf } from './survivors.ts'
@@ -172,18 +172,25 @@ test.each([
   expect(ran.code).toBe(4)
 })
 
+test.runIf(hasBrowser)('a run leaves nothing of its browsers behind', async () => {
+  const temporary = temporaryFolder('t')
+  const args = ['test', 'model.onnx', '--target', 'chromium:wasm', '--recompute']
+  const ran = await assay(args, folder, { TMPDIR: temporary })
+  expect([ran.code, readdirSync(temporary)]).toEqual([0, []])
+})
+
 describeWithBrowser('a host that is killed', () => {
-  test.each([0, 300, 900])('leaves no browser and no profile behind, %i ms after it started one', async (laterMs) => {
-    const temporary = temporaryFolder('tmp')
+  test.each([0, 300, 900])('leaves no browser and no file behind, %i ms after it started one', async (laterMs) => {
+    const temporary = temporaryFolder('t')
     const mark = `assay-killed-${laterMs}-${process.pid}`
-    const profiles = () => readdirSync(temporary).filter((name) => name.startsWith('assay-chromium-'))
+    const files = () => readdirSync(temporary)
     const env = { MARK: mark, TMPDIR: temporary }
     const child = startAssay(['test', 'model.onnx', '--target', 'chromium:wasm', '--recompute'], folder, env)
-    await until(() => profiles().length > 0)
+    await until(() => files().length > 0)
     await delay(laterMs)
     child.kill('SIGKILL')
-    await until(() => survivorsOf(mark).length === 0 && profiles().length === 0)
-    expect([survivorsOf(mark), profiles()]).toEqual([[], []])
+    await until(() => survivorsOf(mark).length === 0 && files().length === 0)
+    expect([survivorsOf(mark), files()]).toEqual([[], []])
   })
 
   async function until(isSo: () => boolean): Promise<void> {

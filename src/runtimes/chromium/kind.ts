@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pageOrder } from '../browser/work-order.ts'
@@ -24,7 +24,7 @@ export const CHROMIUM: WorkerKind = {
     const page = await pageOrder(target, context, processorIdentity())
     const program = await findBrowser(target.options.browser, context)
     // The browser makes it: a worker that is never started leaves nothing behind.
-    const scratch = join(tmpdir(), `assay-chromium-${randomUUID()}`)
+    const scratch = join(tmpdir(), `assay-chromium-${randomBytes(6).toString('hex')}`)
     const order: BrowserOrder = { page, program, flags: browserFlags(target, scratch), scratch }
     const argv = [process.execPath, workerEntry('chromium/worker.js'), JSON.stringify(order)]
     return { argv, channel: 'fd3', scratch }

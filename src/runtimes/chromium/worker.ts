@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { endWithHost, HostPipes } from '../browser/bridge.ts'
 import { type PageServer, startPageServer } from '../browser/page-server.ts'
@@ -23,7 +24,10 @@ const LAST_WRITES_MS = 100
 async function main({ page, program, flags, scratch }: BrowserOrder): Promise<void> {
   const pipes = new HostPipes()
   const server = await startPageServer({ assets: page, token: randomBytes(16).toString('hex'), port: 0 })
-  const browser = spawn(program, [...flags, server.address], { stdio: ['ignore', 2, 2] })
+  const browser = spawn(program, [...flags, server.address], {
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, ...(await temporaryFolder(scratch)) },
+  })
   const ended = endOf(browser)
   endWithHost(() => browser.kill('SIGKILL'))
   const reason = await serve(pipes, server, ended)
@@ -32,6 +36,17 @@ async function main({ page, program, flags, scratch }: BrowserOrder): Promise<vo
   await ended
   await removeForGood(scratch)
   process.exit(reason === null ? 0 : 1)
+}
+
+const SOCKET = 'org.chromium.Chromium.XXXXXX/SingletonSocket'
+/** What a socket's path may have at most, on Linux. */
+const SOCKET_PATH_BYTES = 107
+
+/** A browser that is killed leaves its socket behind, so that lies in the profile if its path is not too long there. */
+async function temporaryFolder(scratch: string): Promise<Record<string, string>> {
+  if (Buffer.byteLength(join(scratch, SOCKET)) > SOCKET_PATH_BYTES) return {}
+  await mkdir(scratch, { recursive: true })
+  return { TMPDIR: scratch }
 }
 
 /** Why the browser cannot be used any more; null: the host needs it no longer. */
