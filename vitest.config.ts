@@ -6,6 +6,7 @@ export default defineConfig({
     // vitest leaves one core free; these tests mostly wait for processes of their own.
     maxWorkers: '100%',
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'],
+    globalSetup: 'test/temporary-folder.ts',
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
