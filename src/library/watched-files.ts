@@ -105,9 +105,11 @@ export class FileWatch {
 function otherFiles(invocation: Invocation | null): string[] {
   if (!invocation) return []
   const { cwd, targets, loaded, values } = invocation
-  const models = [...targets.targets, ...(targets.reference ? [targets.reference] : [])].map(
-    ({ options }) => options.model,
-  )
+  const models = [
+    ...targets.targets,
+    ...(targets.reference ? [targets.reference] : []),
+    ...targets.otherReferences,
+  ].map(({ options }) => options.model)
   const policies = Object.values(loaded.config.inputs ?? {}).flatMap((settings) => Object.values(settings))
   const inputs = policies.map((policy) => (typeof policy === 'object' && 'file' in policy ? policy.file : undefined))
   const given = values.input.map((text) => text.slice(text.indexOf('=') + 1))

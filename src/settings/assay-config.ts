@@ -36,7 +36,8 @@ export interface AssayConfig {
   /** Model glob → symbolic dimension, or `input[axis]` → size or sizes. */
   readonly dims?: Readonly<Record<string, Readonly<Record<string, number | readonly number[]>>>>
   readonly tolerances?: readonly ConfigTolerance[]
-  readonly reference?: string
+  /** Two, or more: cases on which they disagree are inconclusive. */
+  readonly reference?: string | readonly string[]
   readonly target?: string | readonly string[]
   /** `hw=` and `chip=` of every target that names none; several with commas. */
   readonly hw?: string

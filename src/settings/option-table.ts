@@ -4,8 +4,8 @@ const SELECTION: readonly OptionSpec[] = [
   {
     key: 'reference',
     flags: '--reference <target>',
-    type: 'string',
-    help: 'the trusted target everything is compared with (default: ort:cpu, or the recorded outputs)',
+    type: 'list',
+    help: 'the trusted target everything is compared with; where two are given and disagree, the case is inconclusive (default: ort:cpu, or the recorded outputs)',
     completes: 'targets',
   },
   {

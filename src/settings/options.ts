@@ -43,7 +43,7 @@ export function resolveOptions(specs: readonly OptionSpec[], sources: Sources): 
   const origins: Record<string, Origin> = {}
   for (const spec of specs) {
     const [origin, raw] = rawValue(spec, sources)
-    values[spec.key] = raw === undefined ? undefined : coerce(spec, raw)
+    values[spec.key] = raw === undefined ? undefined : coerce(spec, raw, origin)
     origins[spec.key] = origin
   }
   return { values, origins }
@@ -65,13 +65,8 @@ export function environmentName(key: string): string {
   return `ASSAY_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 
-function coerce(spec: OptionSpec, raw: unknown): OptionValue {
-  if (spec.type === 'list')
-    return Array.isArray(raw)
-      ? raw.map(String)
-      : String(raw)
-          .split(/[;\s]+/)
-          .filter(Boolean)
+function coerce(spec: OptionSpec, raw: unknown, origin: Origin): OptionValue {
+  if (spec.type === 'list') return Array.isArray(raw) ? raw.map(String) : coerceList(String(raw), origin)
   if (spec.type === 'boolean') return coerceBoolean(spec, raw)
   if (spec.type === 'string') return String(raw)
   const number = typeof raw === 'number' ? raw : parseNumber(spec, String(raw))
@@ -79,6 +74,11 @@ function coerce(spec: OptionSpec, raw: unknown): OptionValue {
     throw new UsageError('option', `${flagOf(spec)} takes a number of at least 0, found "${raw}"`)
   }
   return number
+}
+
+/** Only a variable has no other way to name several. */
+function coerceList(text: string, origin: Origin): string[] {
+  return origin === 'environment' ? text.split(/[;\s]+/).filter(Boolean) : [text]
 }
 
 function coerceBoolean(spec: OptionSpec, raw: unknown): boolean {

@@ -21,7 +21,7 @@ export function reproduceCommand(id: string, { command, paths, values, config }:
     command,
     ...paths,
     ...single('--config', config ?? undefined),
-    ...single('--reference', values.reference),
+    ...repeated('--reference', values.reference),
     ...repeated('--target', values.target),
     ...single('--hw', values.hw),
     ...single('--chip', values.chip),

@@ -1,5 +1,6 @@
 import { UsageError } from '../domain/errors.ts'
 import { formatTarget, type Target } from '../domain/target.ts'
+import type { Side } from '../domain/verdict.ts'
 import { readTarget, TARGET_SCHEMAS } from '../runtimes/registry.ts'
 import { declaredPrecision } from '../suites/onnx/rules.ts'
 import type { AssayConfig, ConfigTarget } from './assay-config.ts'
@@ -13,6 +14,8 @@ type ChoosingValues = Pick<TestValues, 'reference' | 'target'> & Partial<Pick<Te
 export interface ChosenTargets {
   /** null: none was named. */
   readonly reference: Target | null
+  /** Further references, which must agree with the first. */
+  readonly otherReferences: readonly Target[]
   readonly defaultReference: Target
   readonly targets: readonly Target[]
   /** The targets were named by nobody. */
@@ -29,19 +32,26 @@ export function chosenTargets(values: ChoosingValues, config: AssayConfig): Chos
   const named = config.targets ?? {}
   const read = (spec: string) => (Object.hasOwn(named, spec) ? configTarget(spec, named[spec]!) : readTarget(spec))
   const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) => matrixOf(onHardware(read(spec), values)))
-  const twice = targets.find((target, i) => targets.findIndex((other) => other.name === target.name) !== i)
-  if (twice)
-    throw new UsageError(
-      'target',
-      `target "${twice.name}" is given twice; give one of them a name, as in name=${twice.name}`,
-    )
+  refuseTwice('target', targets)
   for (const target of targets) declaredPrecision(target)
+  const [reference, ...otherReferences] = (values.reference ?? []).map(read)
+  refuseTwice('reference', reference ? [reference, ...otherReferences] : [])
   return {
-    reference: values.reference === undefined ? null : read(values.reference),
+    reference: reference ?? null,
+    otherReferences,
     defaultReference: readTarget(DEFAULT_REFERENCE),
     targets,
     areDefaults: values.target === undefined,
   }
+}
+
+function refuseTwice(side: Side, targets: readonly Target[]): void {
+  const twice = targets.find((target, i) => targets.findIndex((other) => other.name === target.name) !== i)
+  if (!twice) return
+  throw new UsageError(
+    'target',
+    `${side} "${twice.name}" is given twice; give one of them a name, as in name=${twice.name}`,
+  )
 }
 
 function configTarget(name: string, given: string | ConfigTarget): Target {

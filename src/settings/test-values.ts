@@ -5,7 +5,7 @@ import type { OptionValue } from './options.ts'
 
 /** The options of `test` and `list`, typed. */
 export interface TestValues {
-  readonly reference: string | undefined
+  readonly reference: readonly string[] | undefined
   readonly target: readonly string[] | undefined
   readonly hw: string | undefined
   readonly chip: string | undefined

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
 import { usualBrowsers } from '../../runtimes/chromium/find-browser.ts'
 import { DEFAULT_LIMITS } from '../../runtimes/contract.ts'
 import { createPool } from '../../runtimes/pool.ts'
@@ -64,11 +65,10 @@ export async function withSurvey<T>(
 
 async function surveySides(invocation: Invocation | null, tools: SurveyTools): Promise<Diagnosis['sides']> {
   if (invocation === null) return { reference: [], targets: [] }
-  const { reference, defaultReference, targets } = invocation.targets
-  const [first, ...others] = await Promise.all(
-    [reference ?? defaultReference, ...targets].map((target) => surveyTarget(target, tools)),
-  )
-  return { reference: [first!], targets: others }
+  const { reference, defaultReference, otherReferences, targets } = invocation.targets
+  const survey = (sides: readonly Target[]) => Promise.all(sides.map((target) => surveyTarget(target, tools)))
+  const trusted = survey([reference ?? defaultReference, ...otherReferences])
+  return { reference: await trusted, targets: await survey(targets) }
 }
 
 function environment({ environment }: Asked, options: readonly OptionSpec[]): Finding[] {

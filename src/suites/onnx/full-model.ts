@@ -5,6 +5,7 @@ import type { Case, Judgement, Lab } from '../../runs/contract.ts'
 import { type PreparedInputs, prepareInputs } from './inputs.ts'
 import { judgementOf, keepTraces } from './judgement.ts'
 import { type LoadedModel, loadModel } from './load.ts'
+import { consult } from './other-references.ts'
 import { readDataSet } from './recorded.ts'
 import { remembered } from './remembered.ts'
 import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from './rules.ts'
@@ -30,6 +31,8 @@ export interface FullModelCase extends Case {
   readonly onlyModel: boolean
   /** null: the recorded outputs of the data set. */
   readonly referenceTarget: Target | null
+  /** Must agree with the first. */
+  readonly otherReferences: readonly Target[]
   readonly underTest: Target
 }
 
@@ -45,7 +48,7 @@ interface Work {
 
 /** Inputs, reference trace, target trace, comparison; and, when over tolerance, how far the reference itself moves. */
 export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
-  warmUp(options.pool, [c.referenceTarget, c.underTest])
+  warmUp(options.pool, [c.referenceTarget, ...c.otherReferences, c.underTest])
   const model = await loadModel(c.path, 'reference', lab, options.digests)
   const tested = await testedModel(c, model, options, lab)
   const inputs = await prepareInputs(c, model, lab, options)
@@ -59,14 +62,18 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const subject = { id: c.id, model: model.model, tested: tested.model, target: c.underTest }
   const rules = rulesFor({ ...subject, scope: 'model', overrides: options.tolerances })
   const request = { rules, target: c.underTest, generated: inputs.generated }
-  const compare = (given: Given) => compareSides(bench, reference.trace, given.trace, request)
+  const compareTwo = (one: Given, two: Given) => compareSides(bench, one.trace, two.trace, request)
+  const compare = (given: Given) => compareTwo(reference, given)
   const comparison = await compare(target)
+  const run = (other: Target) => liveReference(work, bench, other)
+  const question = { first: reference, target, verdict: comparison, run, compare: compareTwo }
+  const others = c.otherReferences.length > 0 ? await consult(c.otherReferences, question) : null
   const isOver = comparison.verdict === 'fail'
   const band = isOver ? await bandOf(work, reference, rules) : null
   const excused = band !== null && insideBand(comparison.outputs, band.bands)
   const alone = () => captureSide(bench, 'target', c.underTest, under, true)
   const unstable = isOver && !excused && (await passesAlone(target, alone, compare))
-  const doubts = { band, excused, unstable, hint: precisionHint(undeclaredPrecision(subject)) }
+  const doubts = { band, excused, unstable, others, hint: precisionHint(undeclaredPrecision(subject)) }
   const { measurements } = inputs
   const judged = { comparison, reference, target, doubts, measurements, reproduce: options.reproduce(c.id) }
   const judgement = judgementOf(judged)
@@ -94,15 +101,18 @@ async function testedModel(
 }
 
 async function referenceSide(work: Work, bench: Bench): Promise<ReferenceGiven> {
-  const { c, model, options, lab } = work
-  if (c.referenceTarget) {
-    const own = c.referenceTarget.options.model
-    const given =
-      own === undefined ? model : await loadModel(resolve(options.cwd, own), 'reference', lab, options.digests)
-    return { ...(await captureSide(bench, 'reference', c.referenceTarget, wholeModel(given))), model: given }
-  }
+  const { c, model } = work
+  if (c.referenceTarget) return liveReference(work, bench, c.referenceTarget)
   const trace = await readDataSet(c.dataSet!, 'output', model.model.outputs, 'inputs', 'reference')
   return { trace, path: null, detail: {}, warnings: [], alone: true, retried: false, info: null, model }
+}
+
+async function liveReference(work: Work, bench: Bench, reference: Target): Promise<ReferenceGiven> {
+  const { model, options, lab } = work
+  const own = reference.options.model
+  const given =
+    own === undefined ? model : await loadModel(resolve(options.cwd, own), 'reference', lab, options.digests)
+  return { ...(await captureSide(bench, 'reference', reference, wholeModel(given))), model: given }
 }
 
 /** The reference may run a model of its own. */

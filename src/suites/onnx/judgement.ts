@@ -1,6 +1,7 @@
 import type { TraceComparison } from '../../compare/contract.ts'
 import type { Side, Verdict } from '../../domain/verdict.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
+import type { Consultation } from './other-references.ts'
 import type { MeasuredBand } from './sensitivity.ts'
 import type { Given } from './sides.ts'
 
@@ -13,7 +14,11 @@ interface Doubts {
   readonly unstable: boolean
   /** More to say about a failure. */
   readonly hint: string | null
+  /** What further references say; null: there are none. */
+  readonly others: Consultation | null
 }
+
+export const REFERENCES_DISAGREE = 'references-disagree'
 
 interface Judged {
   readonly comparison: TraceComparison
@@ -27,14 +32,16 @@ interface Judged {
 
 export function judgementOf(judged: Judged): Judgement {
   const { comparison, reference, target, doubts } = judged
-  const { band, excused, unstable } = doubts
+  const { band, excused, unstable, others } = doubts
   const reason = reasonOf(comparison, doubts, target.warnings)
   return {
-    verdict: verdictOf(comparison, excused, target),
+    verdict: verdictOf(comparison, doubts, target),
     ...(reason === undefined ? {} : { reason }),
     flags: [
       ...comparison.flags.filter((flag) => flag !== 'over-tolerance'),
       ...(excused ? ['sensitive'] : []),
+      ...(others?.disagreement ? [REFERENCES_DISAGREE] : []),
+      ...(others?.silent ? ['one-reference'] : []),
       ...(unstable ? ['unstable'] : []),
       ...(target.warnings.length > 0 ? ['warned'] : []),
       ...(reference.retried || target.retried ? ['retried'] : []),
@@ -47,6 +54,7 @@ export function judgementOf(judged: Judged): Judgement {
     measurements: {
       ...judged.measurements,
       ...prefixed('reference', reference.detail),
+      ...others?.detail,
       ...prefixed('target', target.detail),
       ...(target.warnings.length > 0 && { 'target.warnings': target.warnings.join('\n') }),
       ...(band && band.problems.length > 0 && { 'sensitivity.not_measured': band.problems.join('; ') }),
@@ -56,19 +64,27 @@ export function judgementOf(judged: Judged): Judgement {
 }
 
 /** Numbers that agree although the device refused part of the work prove nothing. */
-function verdictOf({ verdict }: TraceComparison, excused: boolean, { warnings }: Given): Verdict {
-  return excused || (verdict === 'pass' && warnings.length > 0) ? 'inconclusive' : verdict
+function verdictOf({ verdict }: TraceComparison, { excused, others }: Doubts, { warnings }: Given): Verdict {
+  const isDoubtful = excused || others?.excuses || (verdict === 'pass' && warnings.length > 0)
+  return isDoubtful ? 'inconclusive' : verdict
 }
 
 function reasonOf(
   { verdict, reason }: TraceComparison,
-  { excused, unstable, hint }: Doubts,
+  { excused, unstable, hint, others }: Doubts,
   warnings: readonly string[],
 ): string | undefined {
+  if (others?.disagreement) return referencesReason(verdict, reason, others)
   if (warnings.length > 0) return `${reason ?? 'the numbers agree'}; the target's device warned: ${warnings[0]}`
   if (unstable) return `${reason}; alone in a fresh worker it passes, so what ran before changes the target's numbers`
   if (excused) return `over tolerance, but roundings move the reference as far: ${reason}`
   return verdict === 'fail' && hint !== null ? `${reason}; ${hint}` : reason
+}
+
+function referencesReason(verdict: Verdict, reason: string | undefined, others: Consultation): string {
+  const apart = `the references disagree, ${others.disagreement}`
+  if (verdict === 'pass') return `${apart}; the target agrees with the first`
+  return others.excuses ? `${apart}; the target against the first: ${reason}` : `${reason}; ${apart}, but by less`
 }
 
 function prefixed(side: Side, detail: Readonly<Record<string, string | number>>): Record<string, string | number> {

@@ -1,6 +1,7 @@
 import type { Arithmetic, TraceComparison } from '../../compare/contract.ts'
 import { SkipCase, StageError } from '../../domain/errors.ts'
 import { NOT_REACHED } from '../../domain/result.ts'
+import type { Target } from '../../domain/target.ts'
 import type { Trace } from '../../domain/tensor.ts'
 import { formatShape } from '../../domain/tensor.ts'
 import { arithmeticOf } from '../../onnx/arithmetic.ts'
@@ -13,6 +14,7 @@ import type { FullModelCase } from './full-model.ts'
 import { judgementOf } from './judgement.ts'
 import { keepLayer } from './keep-layer.ts'
 import type { LayerBench } from './layer-bench.ts'
+import { consult } from './other-references.ts'
 import { isData, withRandomInputs } from './random-inputs.ts'
 import { remembered } from './remembered.ts'
 import { rulesFor } from './rules.ts'
@@ -39,7 +41,7 @@ interface Work {
 
 /** One layer as a model of its own, on what the reference computed before it. */
 export async function judgeLayer(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
-  warmUp(options.pool, [c.referenceTarget, c.underTest])
+  warmUp(options.pool, [c.referenceTarget, ...c.otherReferences, c.underTest])
   refuseUnjudged(c)
   const work = await prepare(c, lab, options)
   return work.isMadeUp ? judgeOnce(work) : judgeWork(work)
@@ -69,7 +71,8 @@ async function judgeWork(work: Work): Promise<Judgement> {
   const { reference, comparison } = await compareLayer(work, given, target)
   const compare = (alone: Given) => compareGiven(work, reference, alone)
   const unstable = comparison.verdict === 'fail' && (await passesAlone(target, () => runTarget(work, true), compare))
-  const doubts = { band: null, excused: false, unstable, hint: null }
+  const others = await otherOpinions(work, reference, target, comparison)
+  const doubts = { band: null, excused: false, unstable, hint: null, others }
   const measurements = measurementsOf(work)
   const judgement = judgementOf({
     comparison,
@@ -173,6 +176,18 @@ const runReference = ({ c, lab, options, cut }: Work) =>
 
 const runTarget = ({ c, lab, options, tested }: Work, alone = false) =>
   runLayer({ ...options, lab }, 'target', c.underTest, tested, alone)
+
+/** A reference that runs no model, or another one, says nothing about this layer. */
+async function otherOpinions(work: Work, first: Given, target: Given, verdict: TraceComparison) {
+  const { c, lab, options, cut } = work
+  const live = c.otherReferences.filter(
+    (other) => !options.pool.schemaOf(other).stored && other.options.model === undefined,
+  )
+  if (live.length === 0) return null
+  const run = (other: Target) => runLayer({ ...options, lab }, 'reference', other, cut)
+  const compare = (one: Given, two: Given) => compareGiven(work, one, two)
+  return consult(live, { first, target, verdict, run, compare })
+}
 
 /** Before a layer is called wrong, the reference computes it alone too: in the full run it may have been part of something. */
 async function compareLayer(

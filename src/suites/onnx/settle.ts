@@ -1,10 +1,12 @@
 import { NOT_REACHED, type Result } from '../../domain/result.ts'
 import type { Judgement, Settle } from '../../runs/contract.ts'
+import { REFERENCES_DISAGREE } from './judgement.ts'
 
 /** A whole model that did not pass is seen in the light of its layers, when they were judged too. */
 export function withLayers(judgement: Judgement, layers: readonly string[]): Judgement {
-  const isDoubtful = judgement.verdict === 'fail' || judgement.flags.includes('sensitive')
-  if (!isDoubtful || layers.length === 0) return judgement
+  const { verdict, flags } = judgement
+  const isDoubtful = verdict === 'fail' || flags.includes('sensitive')
+  if (!isDoubtful || flags.includes(REFERENCES_DISAGREE) || layers.length === 0) return judgement
   return { ...judgement, settle: settling(judgement, layers) }
 }
 

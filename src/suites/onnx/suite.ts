@@ -24,6 +24,8 @@ export interface OnnxSuiteOptions {
   /** null: recorded outputs where a model has them, `defaultReference` otherwise. */
   readonly reference: Target | null
   readonly defaultReference: Target
+  /** Further references, which must agree with the first. */
+  readonly otherReferences: readonly Target[]
   readonly targets: readonly Target[]
   /** Nobody named the targets: one that is not here is skipped, not an error. */
   readonly areDefaults: boolean
@@ -150,13 +152,14 @@ function* casesOf(model: FoundModel, options: OnnxSuiteOptions): Generator<Colle
   for (const variant of variantsOf(model, options)) {
     for (const target of options.targets) {
       const reference = variant.recorded ? null : (options.reference ?? options.defaultReference)
-      if (reference) refuseSame(reference, target)
+      const references = reference ? [reference, ...options.otherReferences] : []
+      for (const trusted of references) refuseSame(trusted, target)
       yield {
         id: `${model.name}/${variant.scope}@${target.name}`,
         suite: 'onnx',
         model: model.name,
         scope: variant.scope,
-        reference: reference?.name ?? RECORDED,
+        reference: references.map(({ name }) => name).join(' and ') || RECORDED,
         target: target.name,
         affinity: `${model.name}/${variant.scope}`,
         aliases: [documentedId(model.name, variant.scope, target)],
@@ -164,6 +167,7 @@ function* casesOf(model: FoundModel, options: OnnxSuiteOptions): Generator<Colle
         dataSet: variant.dataSet,
         dims: variant.dims,
         referenceTarget: reference,
+        otherReferences: options.otherReferences,
         underTest: target,
       }
     }
