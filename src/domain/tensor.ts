@@ -42,6 +42,8 @@ export interface ValueSpec {
   readonly kind: ValueKind
   readonly dtype: DType | null
   readonly shape: readonly (number | string | null)[] | null
+  /** An input that may be left out. */
+  readonly optional?: true
 }
 
 /** One value of a trace. Elements of sequences and optionals are the tensors `name#0` … `name#<length-1>`. */

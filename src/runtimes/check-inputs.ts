@@ -9,7 +9,7 @@ export function checkInputs(specs: readonly ValueSpec[], inputs: Trace): void {
   }
   for (const spec of specs) {
     const value = given.get(spec.name)
-    if (!value && spec.kind === 'optional') continue
+    if (!value && (spec.kind === 'optional' || spec.optional)) continue
     if (!value) throw wrong(`input "${spec.name}" is missing; ${listed(specs)}`)
     if (value.kind !== spec.kind) throw wrong(`input "${spec.name}" is a ${value.kind}, expected a ${spec.kind}`)
     for (const tensor of tensorNames(value)) checkTensor(spec, inputs.tensors.get(tensor))

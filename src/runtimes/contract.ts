@@ -2,9 +2,11 @@ import type { DType } from '../domain/dtype.ts'
 import type { Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
 
-export type ModelFormat = 'onnx'
+/** huggingface: a folder with a `config.json`, or such a file alone. */
+export const MODEL_FORMATS = ['onnx', 'huggingface'] as const
+export type ModelFormat = (typeof MODEL_FORMATS)[number]
 
-/** A model as a session opens it: a file, or edited bytes whose external data lies in `folder`. */
+/** A model as a session opens it: a file or folder, or edited bytes whose external data lies in `folder`. */
 export type ModelRef =
   | { readonly format: ModelFormat; readonly path: string }
   | { readonly format: ModelFormat; readonly bytes: Uint8Array; readonly folder: string }

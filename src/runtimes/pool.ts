@@ -8,7 +8,7 @@ import { Crew, type Worker } from './crew.ts'
 import { RefusedRequest, WorkerFailure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { KeptSessions } from './kept-sessions.ts'
-import { refuseInputs, refuseOutputs } from './refuse.ts'
+import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
 import { schemaOf } from './registry.ts'
 
 interface PoolOptions {
@@ -113,6 +113,7 @@ function withLastLine(failure: WorkerFailure): string {
 async function captureIn(worker: Worker, request: CaptureRequest, progress: Progress, kept: KeptSessions | null) {
   const { target, side, inputs, expects = [], taps } = request
   if (!worker.probe.available) throw new StageError('compile', `${target.name}: ${worker.probe.reason}`, { side })
+  refuseFormat(worker.probe, request.model)
   const { capabilities } = worker.probe
   if (taps && !capabilities.taps) throw new SkipCase(`${target.name} cannot give taps`)
   refuseInputs(target, capabilities, inputs)
@@ -149,6 +150,7 @@ function sessionKey({ target, shareAs, taps }: CaptureRequest): string | null {
 }
 
 async function formIn(worker: Worker, { target, form, weights, model, makeFolder }: FormRequest) {
+  if (worker.probe.available) refuseFormat(worker.probe, model)
   const folder = await makeFolder()
   const file = await worker.form(model, { target, form, folder, weights })
   return file === null ? null : join(folder, file)

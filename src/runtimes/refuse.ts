@@ -1,8 +1,14 @@
 import type { DType } from '../domain/dtype.ts'
-import { SkipCase } from '../domain/errors.ts'
+import { SkipCase, StageError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
 import { type Trace, tensorNames, type ValueKind, type ValueSpec } from '../domain/tensor.ts'
-import type { Capabilities } from './contract.ts'
+import type { Capabilities, ModelRef, RuntimeInfo } from './contract.ts'
+
+export function refuseFormat({ accepts }: RuntimeInfo, { format }: ModelRef): void {
+  if (accepts.includes(format)) return
+  const taken = accepts.length > 0 ? `takes ${accepts.join(' and ')} models` : 'lists no model format that we know'
+  throw new StageError('compile', `it ${taken}, this is ${format}`)
+}
 
 /** A dtype or kind of input that a worker does not list cannot be expressed there: the case is skipped. */
 export function refuseInputs(target: Target, capabilities: Capabilities, inputs: Trace): void {

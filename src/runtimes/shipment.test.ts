@@ -91,3 +91,10 @@ describe('a packed model', () => {
     await expect(packModel(await save(modelOf(10, location)))).rejects.toThrow(location)
   })
 })
+
+test('a Hugging Face folder is not sent, and that is said', async () => {
+  await expect(packModel({ format: 'huggingface', path: '/models/llama' })).rejects.toMatchObject({
+    stage: 'compile',
+    message: expect.stringContaining('huggingface models are not sent; take a target on this machine'),
+  })
+})

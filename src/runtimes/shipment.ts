@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { StageError } from '../domain/errors.ts'
 import { digestOf } from '../files/digest.ts'
 import type { ModelRef } from './contract.ts'
 import { asBuffer } from './protocol/bytes.ts'
@@ -24,6 +25,7 @@ const CHUNK_BYTES = 2 ** 20
 const EXTERNAL_WORD = 'location'
 
 export async function packModel(model: ModelRef): Promise<Shipment> {
+  if (model.format !== 'onnx') throw notShipped(model.format)
   const { blob, mentionsExternal } = 'path' in model ? await packFile(model.path) : packBytes(model.bytes)
   const files = mentionsExternal ? await packExternal(model) : []
   const external = files.map((file) => ({ location: file.location, blob: file.blob.digest }))
@@ -31,6 +33,11 @@ export async function packModel(model: ModelRef): Promise<Shipment> {
     model: { format: model.format, blob: blob.digest, external },
     blobs: [blob, ...files.map((file) => file.blob)],
   }
+}
+
+function notShipped(format: string): StageError {
+  const problem = `it does not see our files, and ${format} models are not sent`
+  return new StageError('compile', `${problem}; take a target on this machine, or an ONNX model`)
 }
 
 interface Packed {

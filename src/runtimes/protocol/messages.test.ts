@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { parseForm, parseHello } from './messages.ts'
+import { parseForm, parseHello, parseOpened } from './messages.ts'
 
 const hello = { protocols: [1], version: '1', accepts: ['onnx'], dtypes: ['float32'] }
+
+test('formats that we do not know are not taken for ours', () => {
+  expect(parseHello({ ...hello, accepts: ['gguf', 'huggingface'], capabilities: {} })).toMatchObject({
+    accepts: ['huggingface'],
+  })
+})
+
+test('an input may be one that can be left out', () => {
+  const spec = { name: 'mask', kind: 'tensor', dtype: 'int64', shape: ['batch', 3], optional: true }
+  expect(parseOpened({ session: 1, inputs: [spec], outputs: [] }).inputs).toEqual([spec])
+})
 
 describe('intermediate forms', () => {
   test('are listed by name, in order; a worker that lists none gives none', () => {

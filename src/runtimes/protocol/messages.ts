@@ -3,7 +3,7 @@ import type { FailureDetail } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import { STAGES, type Stage } from '../../domain/verdict.ts'
-import type { FormOptions, ModelFormat, Probe, RunOutcome } from '../contract.ts'
+import { type FormOptions, MODEL_FORMATS, type ModelFormat, type Probe, type RunOutcome } from '../contract.ts'
 import { ProtocolError } from './frame.ts'
 import * as read from './read-fields.ts'
 
@@ -168,10 +168,11 @@ export function parseHello(result: unknown): Probe {
     throw new ProtocolError(`the worker speaks protocols ${JSON.stringify(protocols)}; this host speaks ${PROTOCOL}`)
   }
   if (hello.available === false) return { available: false, reason: read.text(hello.reason, 'hello reason') }
+  const accepts = read.list(hello.accepts, 'hello accepts')
   return {
     available: true,
     version: read.text(hello.version, 'hello version'),
-    accepts: read.list(hello.accepts, 'hello accepts').filter((format) => format === 'onnx'),
+    accepts: MODEL_FORMATS.filter((format) => accepts.includes(format)),
     capabilities: read.capabilities(hello),
     detail: read.texts(hello.detail ?? {}, 'hello detail'),
     fingerprint: hello.fingerprint == null ? null : read.text(hello.fingerprint, 'hello fingerprint'),

@@ -46,7 +46,8 @@ export function valueSpec(value: unknown, what: string): ValueSpec {
   const spec = object(value, what)
   const dtype = typeof spec.dtype === 'string' && isDType(spec.dtype) ? spec.dtype : null
   const shape = spec.shape == null ? null : list(spec.shape, `${what} shape`).map((dim) => dimension(dim, what))
-  return { name: text(spec.name, `${what} name`), kind: kindOf(spec.kind, what), dtype, shape }
+  const optional = spec.optional === true && { optional: true as const }
+  return { name: text(spec.name, `${what} name`), kind: kindOf(spec.kind, what), dtype, shape, ...optional }
 }
 
 export function traceValue(value: unknown): TraceValue {
