@@ -17,8 +17,16 @@ export interface Progress {
   stage: Stage
 }
 
+/** A worker and the task that it was acquired for. */
+export interface Hand<T extends Task = Task> {
+  readonly task: T
+  readonly worker: Worker
+  readonly progress: Progress
+}
+
 /** `alone`: in a fresh worker that nobody else will use. */
 type Work<T> = (worker: Worker, progress: Progress, alone: boolean) => Promise<T>
+type JointWork<K extends Task, T> = (hands: readonly Hand<K>[], alone: boolean) => Promise<T>
 
 export interface Done<T> {
   readonly value: T
@@ -28,54 +36,97 @@ export interface Done<T> {
 
 /** A death may be the fault of earlier work in the same worker, so it counts only when it happens again alone. */
 export async function workWithBlame<T>(crew: Crew, task: Task, isolate: boolean, work: Work<T>): Promise<Done<T>> {
+  return workTogether(crew, [task], isolate, ([hand], alone) => work(hand!.worker, hand!.progress, alone))
+}
+
+/** The same for work that needs a worker of every task. They take turns, so together they have one place in the crew. */
+export async function workTogether<K extends Task, T>(
+  crew: Crew,
+  tasks: readonly K[],
+  isolate: boolean,
+  work: JointWork<K, T>,
+): Promise<Done<T>> {
   // Every case in flight listens to the same signal.
-  if (task.signal) setMaxListeners(0, task.signal)
-  const first = await attempt(crew, task, isolate, work)
+  for (const { signal } of tasks) if (signal) setMaxListeners(0, signal)
+  const first = await attempt(crew, tasks, isolate, work)
   if (!(first instanceof Blamed)) return { value: first, retried: false }
-  if (first.failure.kind !== 'died' && first.failure.kind !== 'memory') throw first.toError(task, null)
-  const second = await attempt(crew, task, true, work)
-  if (second instanceof Blamed) throw first.toError(task, second.failure)
+  if (first.failure.kind !== 'died' && first.failure.kind !== 'memory') throw first.toError(null)
+  const second = await attempt(crew, tasks, true, work)
+  if (second instanceof Blamed) throw first.toError(second)
   return { value: second, retried: true }
 }
 
+/** Does a part of joint work whose failure is this worker's own. */
+export async function blaming<T>({ task, progress }: Hand, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw blame(error, task, progress.stage)
+  }
+}
+
 /** A worker failed while it did this stage. */
-class Blamed {
+class Blamed extends Error {
   readonly failure: WorkerFailure
+  readonly task: Task
   readonly stage: Stage
-  constructor(failure: WorkerFailure, stage: Stage) {
+  constructor(failure: WorkerFailure, task: Task, stage: Stage) {
+    super(failure.message)
     this.failure = failure
+    this.task = task
     this.stage = stage
   }
 
-  toError({ target, side, signal }: Task, later: WorkerFailure | null): unknown {
+  toError(later: Blamed | null): unknown {
+    const { target, side, signal } = this.task
     const { kind, message, detail } = this.failure
-    if ((kind === 'aborted' || later?.kind === 'aborted') && signal?.aborted) return signal.reason
-    const text = `${target.name}: ${message}${later ? whatCameLater(this.failure, later) : ''}`
+    if ((kind === 'aborted' || later?.failure.kind === 'aborted') && signal?.aborted) return signal.reason
+    const text = `${target.name}: ${message}${later ? whatCameLater(this, later) : ''}`
     return new StageError(this.stage, text, { side, detail, cause: this.failure })
   }
 }
 
-function whatCameLater(first: WorkerFailure, second: WorkerFailure): string {
-  const isSame = first.message === second.message || (first.kind === 'memory' && second.kind === 'memory')
+function whatCameLater(first: Blamed, second: Blamed): string {
+  const isSame =
+    first.message === second.message || (first.failure.kind === 'memory' && second.failure.kind === 'memory')
+  if (first.task !== second.task) {
+    return `; then, alone in a fresh worker, ${second.task.target.name}: ${second.message}`
+  }
   return isSame
     ? ', twice, the second time alone in a fresh worker'
     : `; then, alone in a fresh worker: ${second.message}`
 }
 
-async function attempt<T>(crew: Crew, task: Task, alone: boolean, work: Work<T>): Promise<T | Blamed> {
+async function attempt<K extends Task, T>(
+  crew: Crew,
+  tasks: readonly K[],
+  alone: boolean,
+  work: JointWork<K, T>,
+  hands: readonly Hand<K>[] = [],
+): Promise<T | Blamed> {
+  const [task, ...others] = tasks
+  if (!task) return work(hands, alone)
   const { target, signal } = task
   const progress: Progress = { stage: 'compile' }
+  const beside = hands.map((hand) => hand.task.target)
   try {
-    const worker = await crew.acquire(target, { fresh: alone, ...(signal && { signal }) })
+    const worker = await crew.acquire(target, { fresh: alone, beside, ...(signal && { signal }) })
     try {
-      return await worker.abortable(signal, () => work(worker, progress, alone))
+      const all = [...hands, { task, worker, progress }]
+      return await worker.abortable(signal, () => attempt(crew, others, alone, work, all))
     } finally {
-      await crew.release(target, worker, !alone)
+      await crew.release(target, worker, !alone, beside)
     }
   } catch (error) {
-    if (error instanceof WorkerFailure) return new Blamed(error, progress.stage)
-    throw asStageError(error, task, progress.stage)
+    const blamed = blame(error, task, progress.stage)
+    if (blamed instanceof Blamed) return blamed
+    throw blamed
   }
+}
+
+function blame(error: unknown, task: Task, stage: Stage): unknown {
+  if (error instanceof WorkerFailure) return new Blamed(error, task, stage)
+  return asStageError(error, task, stage)
 }
 
 function asStageError(error: unknown, { target, side }: Task, stage: Stage): unknown {

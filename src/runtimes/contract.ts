@@ -81,12 +81,61 @@ export interface RunOutcome {
   readonly warnings?: readonly string[]
 }
 
+/** Greedy decoding of a batch, token after token. */
+export interface DecodeRequest {
+  /** (batch, prompt length); shorter prompts are padded on the left. */
+  readonly ids: readonly (readonly number[])[]
+  /** 1 for a token of the prompt, 0 for padding. */
+  readonly mask: readonly (readonly number[])[]
+  /** Without them: 0 for padding, then 0, 1, 2 … */
+  readonly positions?: readonly (readonly number[])[]
+  readonly newTokens: number
+  /** A sequence ends with the first of these. */
+  readonly eos: readonly number[]
+  /** Asked before every step: tokens to append in place of the model's own choice; null: its own. */
+  readonly force?: (step: number) => readonly (number | null)[]
+  readonly keep: DecodeKeep
+}
+
+/** Of the logits: the largest, and those of the ids that are asked for before every step; or all. */
+export type DecodeKeep =
+  | { readonly topK: number; readonly at?: (step: number) => readonly (readonly number[])[] }
+  | 'full'
+
+export interface DecodeStep {
+  readonly step: number
+  readonly durationMs: number
+  /** null for those that ended in an earlier step. */
+  readonly sequences: readonly (SequenceStep | null)[]
+}
+
+/** What one sequence of a batch gave at one step. */
+export interface SequenceStep {
+  /** The id of the largest logit, the lowest among equals; null: no logit is a number. */
+  readonly chosen: number | null
+  /** What was appended; null: nothing could be. */
+  readonly token: number | null
+  readonly ended: boolean
+  /** Over all logits, added up in float64. */
+  readonly logSumExp: number
+  readonly nonFinite: { readonly nan: number; readonly positiveInfinity: number; readonly negativeInfinity: number }
+  /** Largest first, the lowest id first among equals; NaN is none of them. */
+  readonly top?: { readonly ids: readonly number[]; readonly logits: Logits }
+  readonly at?: Logits
+  readonly logits?: Logits
+}
+
+/** float32 holds those of a model in half precision exactly. */
+export type Logits = Float32Array | Float64Array
+
 export interface Session {
   readonly inputs: readonly ValueSpec[]
   readonly outputs: readonly ValueSpec[]
   /** What really ran this session: provider, threads, bundle … */
   readonly detail: Readonly<Record<string, string>>
   run(inputs: Trace, sink: TensorSink): Promise<RunOutcome>
+  /** Each pull is one step; the key-value cache stays where the model runs. */
+  decode?(request: DecodeRequest): AsyncGenerator<DecodeStep, void>
   close(): Promise<void>
 }
 

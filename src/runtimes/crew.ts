@@ -1,3 +1,4 @@
+import { StageError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
 import type { LaunchContext, Limits, RuntimeKind } from './contract.ts'
 import { WorkerFailure } from './failure.ts'
@@ -16,6 +17,13 @@ interface CrewOptions {
   readonly size: number
   readonly context: LaunchContext
   readonly limits: Limits
+}
+
+interface Wish {
+  readonly fresh: boolean
+  readonly signal?: AbortSignal
+  /** Targets of workers that the same work has already; it needs no further place. */
+  readonly beside?: readonly Target[]
 }
 
 interface Waiting {
@@ -40,10 +48,11 @@ export class Crew {
   }
 
   /** A warm worker for this target or a new one; waits while `size` others are busy. */
-  async acquire(target: Target, wish: { readonly fresh: boolean; readonly signal?: AbortSignal }): Promise<Worker> {
+  async acquire(target: Target, wish: Wish): Promise<Worker> {
     const kind = await runtimeKind(target.runtime)
     const key = workerKey(kind, target)
-    await this.#enter(kind, key, wish.signal)
+    if (isSingle(kind)) refuseSecond(kind, target, wish.beside ?? [])
+    await this.#enter(kind, key, wish)
     try {
       const warm = this.#takeIdle(key)
       if (warm && !wish.fresh) return warm
@@ -54,12 +63,12 @@ export class Crew {
         ? await this.#startOnly(kind, key, target, wish.signal)
         : await this.#start(kind, target, wish.signal)
     } catch (error) {
-      this.#leave(key)
+      this.#leave(key, wish.beside)
       throw error
     }
   }
 
-  async release(target: Target, worker: Worker, keep: boolean): Promise<void> {
+  async release(target: Target, worker: Worker, keep: boolean, beside: readonly Target[] = []): Promise<void> {
     const kind = await runtimeKind(target.runtime)
     const key = workerKey(kind, target)
     if (keep && !this.#closing.signal.aborted && !worker.gone && worker.sessions < MAX_SESSIONS) {
@@ -68,7 +77,7 @@ export class Crew {
       const stopped = this.#retire(worker)
       if (isSingle(kind)) await stopped
     }
-    this.#leave(key)
+    this.#leave(key, beside)
   }
 
   /** Workers that are still starting, for a probe that nobody awaits any more, are ended too. */
@@ -78,11 +87,11 @@ export class Crew {
     await Promise.all(this.#stopping)
   }
 
-  async #enter(kind: RuntimeKind, key: string, signal: AbortSignal | undefined): Promise<void> {
+  async #enter(kind: RuntimeKind, key: string, { signal, beside = [] }: Wish): Promise<void> {
     this.#keys.add(key)
     if (isSingle(kind)) await this.#turns.begin(key)
     try {
-      await this.#admission(signal)
+      if (beside.length === 0) await this.#admission(signal)
     } catch (error) {
       this.#turns.end(key)
       throw error
@@ -160,8 +169,9 @@ export class Crew {
   }
 
   /** Hands the place on, so that nobody who comes later overtakes those who wait. */
-  #leave(key: string): void {
+  #leave(key: string, beside: readonly Target[] = []): void {
     this.#turns.end(key)
+    if (beside.length > 0) return
     const next = this.#waiting.shift()
     if (next) next.admit()
     else this.#busy--
@@ -170,6 +180,13 @@ export class Crew {
 
 function isSingle(kind: RuntimeKind): boolean {
   return 'single' in kind && kind.single === true
+}
+
+/** Both would wait for each other for ever. */
+function refuseSecond(kind: RuntimeKind, target: Target, beside: readonly Target[]): void {
+  const key = workerKey(kind, target)
+  if (!beside.some((other) => other.runtime === target.runtime && workerKey(kind, other) === key)) return
+  throw new StageError('compile', 'there is only one of it, so it cannot be reference and target at the same time')
 }
 
 function workerKey(kind: RuntimeKind, target: Target): string {

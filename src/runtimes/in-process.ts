@@ -1,6 +1,16 @@
 import type { TensorSink, Trace } from '../domain/tensor.ts'
 import { checkInputs } from './check-inputs.ts'
-import type { FormOptions, ModelRef, OpenOptions, Probe, RunOutcome, Runtime, Session } from './contract.ts'
+import type {
+  DecodeRequest,
+  DecodeStep,
+  FormOptions,
+  ModelRef,
+  OpenOptions,
+  Probe,
+  RunOutcome,
+  Runtime,
+  Session,
+} from './contract.ts'
 import type { Opened } from './protocol/messages.ts'
 
 /** A runtime in the host itself, behind the same face as a worker. */
@@ -33,6 +43,12 @@ export class InProcessHost {
     const session = this.#sessions.get(id)!
     checkInputs(session.inputs, inputs)
     return session.run(inputs, sink)
+  }
+
+  async *decode(id: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {
+    const session = this.#sessions.get(id)!
+    if (!session.decode) throw new Error(`${this.#runtime.name} does not decode`)
+    yield* session.decode(request)
   }
 
   async close(id: number): Promise<void> {

@@ -1,8 +1,55 @@
+import type { Target } from '../domain/target.ts'
+import type { ModelRef } from './contract.ts'
 import type { Worker } from './crew.ts'
 import type { Opened } from './protocol/messages.ts'
 
+/** A model that somebody wants a session of. */
+export interface SessionRequest {
+  readonly target: Target
+  readonly model: ModelRef
+  /** Stands for the model's content: its session stays open for equal models that come later. */
+  readonly shareAs?: string
+  readonly taps?: readonly string[]
+}
+
+interface TakenSession {
+  readonly opened: Opened
+  /** null where a session of an equal model was still open. */
+  readonly compileMs: number | null
+}
+
 /** Per worker; of more, the one that was used longest ago is closed. */
 const MOST = 32
+
+export async function openOrTake(
+  worker: Worker,
+  request: SessionRequest,
+  kept: KeptSessions | null,
+): Promise<TakenSession> {
+  const { target, model, taps } = request
+  const key = sessionKey(request)
+  const found = key === null ? undefined : kept?.take(worker, key)
+  if (found) return { opened: found, compileMs: null }
+  const startedAt = performance.now()
+  const opened = await worker.open(model, taps ? { target, taps } : { target })
+  return { opened, compileMs: opened.durationMs ?? performance.now() - startedAt }
+}
+
+/** A session in which all went well may stay; every other is closed. */
+export async function putAway(
+  worker: Worker,
+  request: SessionRequest,
+  opened: Opened,
+  kept: KeptSessions | null,
+): Promise<void> {
+  if (worker.gone) return
+  const key = kept && sessionKey(request)
+  await (kept && key ? kept.keep(worker, key, opened) : worker.close(opened.session))
+}
+
+function sessionKey({ target, shareAs, taps }: SessionRequest): string | null {
+  return shareAs === undefined || taps ? null : JSON.stringify([shareAs, target.options])
+}
 
 /** Sessions that stay open in their worker for equal models that come later. */
 export class KeptSessions {

@@ -5,9 +5,10 @@ import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.
 import { type Progress, type Task, workWithBlame } from './attempts.ts'
 import type { FormOptions, LaunchContext, Limits, ModelRef, Probe } from './contract.ts'
 import { Crew, type Worker } from './crew.ts'
+import { type Decoded, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
 import { RefusedRequest, WorkerFailure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { KeptSessions } from './kept-sessions.ts'
+import { KeptSessions, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
 import { schemaOf } from './registry.ts'
 
@@ -20,16 +21,12 @@ interface PoolOptions {
   readonly isolate?: 'case'
 }
 
-interface CaptureRequest extends Task {
+interface CaptureRequest extends Task, SessionRequest {
   /** In a worker where nothing ran before. */
   readonly alone?: boolean
-  readonly model: ModelRef
-  /** Stands for the model's content: its session stays open for equal models that come later. */
-  readonly shareAs?: string
   readonly inputs: Trace
   /** Outputs as far as they are known before the model is opened: what the worker cannot give is skipped. */
   readonly expects?: readonly ValueSpec[]
-  readonly taps?: readonly string[]
   /** Called anew when the work is run a second time. */
   readonly makeSink: () => Promise<TensorSink>
 }
@@ -60,6 +57,11 @@ export interface Pool {
   capture(request: CaptureRequest): Promise<Captured>
   /** One of the forms that its capabilities name: the path of its file; null where the target does not go that far. */
   form(request: FormRequest): Promise<string | null>
+  /**
+   * Decodes with all of these at once, in one place: `follow` pulls a step of one or the other, so only one computes at
+   * a time. After a worker's death it is called anew, with all of them from the start.
+   */
+  decode<T>(tasks: readonly DecodeTask[], follow: (decodings: readonly Decoding[]) => Promise<T>): Promise<Decoded<T>>
   close(): Promise<void>
 }
 
@@ -81,6 +83,7 @@ export function createPool(options: PoolOptions): Pool {
       const isolate = options.isolate === 'case'
       return (await workWithBlame(crew, request, isolate, (worker) => formIn(worker, request))).value
     },
+    decode: (tasks, follow) => decodeTogether(crew, tasks, options.isolate === 'case', kept, follow),
     close: () => crew.close(),
   }
 }
@@ -130,23 +133,8 @@ async function captureIn(worker: Worker, request: CaptureRequest, progress: Prog
     healthy = true
     return { values, outputs, detail, warnings, alone, durationsMs: { compile: compileMs, run: ran.durationMs } }
   } finally {
-    const key = healthy && kept ? sessionKey(request) : null
-    if (!worker.gone) await (key ? kept!.keep(worker, key, opened) : worker.close(session))
+    await putAway(worker, request, opened, healthy ? kept : null)
   }
-}
-
-async function openOrTake(worker: Worker, request: CaptureRequest, kept: KeptSessions | null) {
-  const { target, model, taps } = request
-  const key = sessionKey(request)
-  const found = key === null ? undefined : kept?.take(worker, key)
-  if (found) return { opened: found, compileMs: null }
-  const startedAt = performance.now()
-  const opened = await worker.open(model, taps ? { target, taps } : { target })
-  return { opened, compileMs: opened.durationMs ?? performance.now() - startedAt }
-}
-
-function sessionKey({ target, shareAs, taps }: CaptureRequest): string | null {
-  return shareAs === undefined || taps ? null : JSON.stringify([shareAs, target.options])
 }
 
 async function formIn(worker: Worker, { target, form, weights, model, makeFolder }: FormRequest) {

@@ -1,9 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TensorSink, Trace } from '../domain/tensor.ts'
-import type { FormOptions, Limits, ModelRef, OpenOptions, Probe, RunOutcome, WorkerLaunch } from './contract.ts'
+import type {
+  DecodeRequest,
+  DecodeStep,
+  FormOptions,
+  Limits,
+  ModelRef,
+  OpenOptions,
+  Probe,
+  RunOutcome,
+  WorkerLaunch,
+} from './contract.ts'
 import { describeExit, exitDetail, overMemory } from './describe-failure.ts'
 import { type FailureKind, RefusedRequest, WorkerFailure } from './failure.ts'
 import { watchMemory } from './memory-watch.ts'
+import { decodeInputs, parseDecodeStep, StepTensors } from './protocol/decode.ts'
 import { encodeHead, type Frame, FrameReader, ProtocolError } from './protocol/frame.ts'
 import {
   type HostMessage,
@@ -148,6 +159,42 @@ export class WorkerProxy {
       },
       send: (id) => sendInputs(id, inputs),
       onTensor: async (tensor, bytes) => sink(guard.accept(tensor, bytes)),
+    })
+  }
+
+  /** The worker is held until the last step, or until the consumer wants no more. */
+  async *decode(session: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {
+    await this.#startDecode(session, request)
+    for (let step = 0; step < request.newTokens; step++) {
+      const taken = await this.#stepDecode(session, request, step)
+      yield taken
+      if (taken.sequences.every((sequence) => sequence === null || sequence.ended)) return
+    }
+  }
+
+  async #startDecode(session: number, request: DecodeRequest): Promise<void> {
+    const inputs = decodeInputs(request)
+    const { newTokens, eos } = request
+    const keep = request.keep === 'full' ? request.keep : { topK: request.keep.topK }
+    const params = { session, values: inputs.values, newTokens, eos, keep }
+    await this.#request((id) => ({ jsonrpc: '2.0', id, method: 'decode.start', params }), {
+      limitMs: this.#limits.runMs,
+      doing: 'start to decode',
+      parse: () => undefined,
+      send: (id) => sendInputs(id, inputs),
+    })
+  }
+
+  async #stepDecode(session: number, request: DecodeRequest, step: number): Promise<DecodeStep> {
+    const tensors = new StepTensors(this.#limits.outputBytes)
+    const force = request.force?.(step)
+    const at = request.keep === 'full' ? undefined : request.keep.at?.(step)
+    const params = { session, step, ...(force && { force }), ...(at && { at }) }
+    return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'decode.step', params }), {
+      limitMs: this.#limits.runMs,
+      doing: `decode step ${step}`,
+      parse: (result) => parseDecodeStep(result, tensors, request, { step, at }),
+      onTensor: async (tensor, bytes) => tensors.add(tensor, bytes),
     })
   }
 

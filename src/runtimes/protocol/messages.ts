@@ -39,6 +39,20 @@ export interface RunParams {
   readonly values: readonly TraceValue[]
 }
 
+/** The tensors `ids`, `mask` and maybe `positions` follow it. */
+interface DecodeStartParams extends RunParams {
+  readonly newTokens: number
+  readonly eos: readonly number[]
+  readonly keep: { readonly topK: number } | 'full'
+}
+
+interface DecodeStepParams {
+  readonly session: number
+  readonly step: number
+  readonly force?: readonly (number | null)[]
+  readonly at?: readonly (readonly number[])[]
+}
+
 export interface TensorParams {
   readonly request: number
   readonly name: string
@@ -59,6 +73,8 @@ export type HostMessage =
   | Request<'hello', HelloParams>
   | Request<'open', OpenParams>
   | Request<'run', RunParams>
+  | Request<'decode.start', DecodeStartParams>
+  | Request<'decode.step', DecodeStepParams>
   | Request<'close', { readonly session: number }>
   | Request<'form', FormParams>
   | Request<'blob.has', { readonly digest: string }>

@@ -43,11 +43,17 @@ export async function serveRuntime<Model>(
 }
 
 type Request<Method extends HostRequest['method']> = Extract<HostRequest, { readonly method: Method }>
-type Methods = { [Method in HostRequest['method']]: (request: Request<Method>) => Promise<unknown> }
+/** None of our own workers decodes. */
+type Served = Exclude<HostRequest['method'], 'decode.start' | 'decode.step'>
+type Methods = { [Method in Served]: (request: Request<Method>) => Promise<unknown> }
 
 async function answer(methods: Methods, request: HostRequest): Promise<unknown> {
-  if (!Object.hasOwn(methods, request.method)) throw new UnknownMethod(request.method)
+  if (!isServed(methods, request.method)) throw new UnknownMethod(request.method)
   return methods[request.method](request as never)
+}
+
+function isServed(methods: Methods, method: string): method is Served {
+  return Object.hasOwn(methods, method)
 }
 
 class UnknownMethod extends Error {
