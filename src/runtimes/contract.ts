@@ -211,6 +211,8 @@ export interface LaunchContext {
   readonly projectFolder: string
   /** Where runtimes are installed that the project does not have. */
   readonly runtimesFolder: string
+  /** The Python that somebody named, by path or by name in PATH. */
+  readonly python?: string
   readonly notice: (text: string) => void
   /** Gets what workers print, as it comes, with the target that they were started for. */
   readonly hear?: (target: string, line: string) => void

@@ -6,6 +6,7 @@ import { COMMAND_SCHEMA } from './command/schema.ts'
 import type { RuntimeKind, RuntimeSchema } from './contract.ts'
 import { ORT_SCHEMA } from './ort/schema.ts'
 import { ORT_WEB_SCHEMA } from './ort-web/schema.ts'
+import { ONNXRUNTIME_SCHEMA } from './python/schema.ts'
 import { RECORDED_SCHEMA } from './recorded/schema.ts'
 
 const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
@@ -13,6 +14,7 @@ const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
   'ort-web': ORT_WEB_SCHEMA,
   chromium: CHROMIUM_SCHEMA,
   browser: BROWSER_SCHEMA,
+  onnxruntime: ONNXRUNTIME_SCHEMA,
   command: COMMAND_SCHEMA,
   recorded: RECORDED_SCHEMA,
 }
@@ -22,6 +24,7 @@ const KINDS: Readonly<Record<string, () => Promise<RuntimeKind>>> = {
   'ort-web': async () => (await import('./ort-web/kind.ts')).ORT_WEB,
   chromium: async () => (await import('./chromium/kind.ts')).CHROMIUM,
   browser: async () => (await import('./browser/kind.ts')).BROWSER,
+  onnxruntime: async () => (await import('./python/kind.ts')).ONNXRUNTIME,
   command: async () => (await import('./command/kind.ts')).COMMAND,
   recorded: async () => (await import('./recorded/kind.ts')).RECORDED,
 }

@@ -14,7 +14,8 @@ type Notice = (text: string) => void
 
 export function testPool(limits: Partial<Limits> = {}, size = 1, isolate?: 'case', notice: Notice = () => {}): Pool {
   const runtimesFolder = join(ROOT, '.assay/runtimes')
-  const context = { projectFolder: ROOT, runtimesFolder, notice }
+  const python = process.env.ASSAY_TEST_PYTHON
+  const context = { projectFolder: ROOT, runtimesFolder, notice, ...(python !== undefined && { python }) }
   return createPool({ size, context, limits: { ...DEFAULT_LIMITS, ...limits }, ...(isolate && { isolate }) })
 }
 

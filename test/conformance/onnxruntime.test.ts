@@ -1,0 +1,4 @@
+import { describeWithPython } from '../python.ts'
+import { describeConformance } from './conformance.ts'
+
+describeWithPython("ONNX Runtime's Python build", 'onnxruntime', () => describeConformance('onnxruntime:cpu'))
