@@ -6,7 +6,7 @@ import { COMMAND_SCHEMA } from './command/schema.ts'
 import type { RuntimeKind, RuntimeSchema } from './contract.ts'
 import { ORT_SCHEMA } from './ort/schema.ts'
 import { ORT_WEB_SCHEMA } from './ort-web/schema.ts'
-import { ONNXRUNTIME_SCHEMA } from './python/schema.ts'
+import { IREE_SCHEMA, ONNX_REFERENCE_SCHEMA, ONNXRUNTIME_SCHEMA, OPENVINO_SCHEMA } from './python/schema.ts'
 import { RECORDED_SCHEMA } from './recorded/schema.ts'
 
 const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
@@ -15,6 +15,9 @@ const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
   chromium: CHROMIUM_SCHEMA,
   browser: BROWSER_SCHEMA,
   onnxruntime: ONNXRUNTIME_SCHEMA,
+  'onnx-reference': ONNX_REFERENCE_SCHEMA,
+  openvino: OPENVINO_SCHEMA,
+  iree: IREE_SCHEMA,
   command: COMMAND_SCHEMA,
   recorded: RECORDED_SCHEMA,
 }
@@ -25,6 +28,9 @@ const KINDS: Readonly<Record<string, () => Promise<RuntimeKind>>> = {
   chromium: async () => (await import('./chromium/kind.ts')).CHROMIUM,
   browser: async () => (await import('./browser/kind.ts')).BROWSER,
   onnxruntime: async () => (await import('./python/kind.ts')).ONNXRUNTIME,
+  'onnx-reference': async () => (await import('./python/kind.ts')).ONNX_REFERENCE,
+  openvino: async () => (await import('./python/kind.ts')).OPENVINO,
+  iree: async () => (await import('./python/kind.ts')).IREE,
   command: async () => (await import('./command/kind.ts')).COMMAND,
   recorded: async () => (await import('./recorded/kind.ts')).RECORDED,
 }

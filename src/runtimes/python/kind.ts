@@ -4,7 +4,7 @@ import type { Target } from '../../domain/target.ts'
 import type { Need, RuntimeSchema, WorkerKind } from '../contract.ts'
 import { type FoundPython, findPython } from './find-python.ts'
 import { pinsOf } from './pins.ts'
-import { ONNXRUNTIME_SCHEMA } from './schema.ts'
+import { IREE_SCHEMA, ONNX_REFERENCE_SCHEMA, ONNXRUNTIME_SCHEMA, OPENVINO_SCHEMA } from './schema.ts'
 
 /** Source and compiled file lie equally deep. */
 const WORKER = fileURLToPath(new URL('../../../workers/python/assay_worker', import.meta.url))
@@ -29,6 +29,9 @@ function pythonKind(engine: string, schema: RuntimeSchema): WorkerKind {
 }
 
 export const ONNXRUNTIME = pythonKind('onnxruntime', ONNXRUNTIME_SCHEMA)
+export const ONNX_REFERENCE = pythonKind('onnx-reference', ONNX_REFERENCE_SCHEMA)
+export const OPENVINO = pythonKind('openvino', OPENVINO_SCHEMA)
+export const IREE = pythonKind('iree', IREE_SCHEMA)
 
 /** Libraries under NumPy start as many threads as there are cores unless they are told. */
 function environmentOf(target: Target, schema: RuntimeSchema): Record<string, string> {
@@ -60,4 +63,3 @@ function remedyFor(engine: string, { path, named }: FoundPython): string {
   if (path === null) return 'name a Python with --python or ASSAY_PYTHON, or leave both out and run: assay setup python'
   return `run: ${named} -m pip install ${pinsOf(engine).join(' ')}`
 }
-

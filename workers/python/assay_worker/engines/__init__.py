@@ -3,6 +3,9 @@ import importlib
 
 ENGINES = {
     "onnxruntime": "onnx_runtime",
+    "onnx-reference": "onnx_reference",
+    "openvino": "open_vino",
+    "iree": "iree",
 }
 
 

@@ -207,7 +207,7 @@ def refuse_raw(name, element):
 def to_ort_value(value):
     ort = load()
     if not isinstance(value, Raw):
-        return ort.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(value))
+        return ort.OrtValue.ortvalue_from_numpy(np.asarray(value, order="C"))
     bits, code = DTYPES[value.dtype]
     array = np.frombuffer(value.data, np.uint16 if bits == 16 else np.uint8).reshape(value.shape)
     return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, code)

@@ -1,0 +1,6 @@
+import { describeWithPython } from '../python.ts'
+import { describeConformance } from './conformance.ts'
+
+describeWithPython('OpenVINO', 'openvino', () =>
+  describeConformance('openvino:cpu', { int64: 'OpenVINO computes with its lower 32 bits on a processor' }),
+)
