@@ -15,7 +15,7 @@ export const doctor = (all: readonly OptionSpec[]) => async (_: string[], option
   const color = options.color as boolean | undefined
   const context = { env, ...(color !== undefined && { color }) }
   const progress = stderr.isTTY ? new Screen(stderr, createStyle(stderr, context)) : null
-  const asked = askedFor('test', [], { config: options.config })
+  const asked = askedFor('test', [], { config: options.config, python: options.python })
   progress?.update([], ['looking for runtimes …'])
   const diagnosis = await diagnose(asked, all, (target) => progress?.update([], [`trying ${cleanText(target, 60)} …`]))
   progress?.update([], [])

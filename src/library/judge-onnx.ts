@@ -158,7 +158,8 @@ async function narrowToFailed(ids: readonly string[], { cwd, values }: Invocatio
 
 function poolFor({ cwd, values }: Invocation, { notice, hear }: Pick<Audience, 'notice' | 'hear'>): Pool {
   const folders = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes') }
-  const context: LaunchContext = { ...folders, notice, ...(hear && { hear }) }
+  const { python } = values
+  const context: LaunchContext = { ...folders, notice, ...(hear && { hear }), ...(python !== undefined && { python }) }
   const stageMs = values.timeout * 1000
   return createPool({
     size: jobsOf(values),

@@ -54,6 +54,8 @@ export interface AssayConfig {
   readonly timeout?: number | string
   readonly memoryLimit?: number | string
   readonly outputLimit?: number | string
+  /** The Python that runs engines such as onnxruntime: a path, or a name in PATH. */
+  readonly python?: string
   readonly isolate?: 'case'
   readonly maxFailures?: number
   readonly recompute?: boolean

@@ -105,7 +105,12 @@ export const DIFF_OPTIONS: readonly OptionSpec[] = [
   optionNamed('color'),
 ]
 
-export const DOCTOR_OPTIONS: readonly OptionSpec[] = [optionNamed('json'), optionNamed('config'), optionNamed('color')]
+export const DOCTOR_OPTIONS: readonly OptionSpec[] = [
+  optionNamed('python'),
+  optionNamed('json'),
+  optionNamed('config'),
+  optionNamed('color'),
+]
 
 export const INIT_OPTIONS: readonly OptionSpec[] = [
   {

@@ -31,7 +31,9 @@ function fromItsFolder(config: AssayConfig, folder: string, cwd: string): AssayC
     return [match, Object.fromEntries(located)]
   })
   const expected = config.expected === undefined ? {} : { expected: relative(cwd, resolve(folder, config.expected)) }
-  return { ...config, ...expected, ...(models && { models }), inputs: Object.fromEntries(inputs) }
+  const isPath = config.python !== undefined && /[/\\]/.test(config.python)
+  const python = isPath ? { python: resolve(folder, config.python) } : {}
+  return { ...config, ...expected, ...python, ...(models && { models }), inputs: Object.fromEntries(inputs) }
 }
 
 function locatedInput(setting: InputSetting, folder: string, cwd: string): InputSetting {

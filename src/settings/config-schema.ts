@@ -50,6 +50,7 @@ const sections = z.object({
   dims: z.record(z.string(), z.record(z.string(), z.union([size, z.array(size)]))).optional(),
   tolerances: z.array(tolerance).optional(),
   expected: z.string().optional(),
+  python: z.string().optional(),
 })
 
 /** Refuses what no option and no section has; says where, and what was meant. */

@@ -137,6 +137,13 @@ const EXECUTION: readonly OptionSpec[] = [
     help: 'limit of the outputs of one run of a model',
   },
   {
+    key: 'python',
+    flags: '--python <path>',
+    type: 'string',
+    help: 'the Python that runs engines such as onnxruntime (default: the one of assay setup python)',
+    completes: 'files',
+  },
+  {
     key: 'isolate',
     flags: '--isolate <what>',
     type: 'string',

@@ -27,6 +27,7 @@ export function reproduceCommand(id: string, { command, paths, values, config }:
     ...single('--chip', values.chip),
     ...unlessDefault(values, ['scope', 'layerInputs', 'seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate']),
     ...single('--expected', values.expected),
+    ...single('--python', values.python),
     ...repeated('--layer-group', values.layerGroup),
     ...repeated('--dim', values.dim),
     ...repeated('--input', values.input),

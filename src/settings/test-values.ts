@@ -27,6 +27,7 @@ export interface TestValues {
   readonly timeout: number
   readonly memoryLimit: number
   readonly outputLimit: number
+  readonly python: string | undefined
   readonly isolate: 'case' | undefined
   readonly maxFailures: number | undefined
   readonly recompute: boolean

@@ -34,7 +34,7 @@ export async function diagnose(
 ): Promise<Diagnosis> {
   const { cwd } = asked
   const { invocation, findings } = await examineSettings(asked)
-  const [runtimes, sides] = await withSurvey(cwd, onTry, (tools) =>
+  const [runtimes, sides] = await withSurvey(cwd, invocation?.values.python, onTry, (tools) =>
     Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)]),
   )
   const all = [
@@ -50,10 +50,12 @@ export async function diagnose(
 /** Does some work with a pool of its own, whose workers have little time to answer. */
 export async function withSurvey<T>(
   folder: string,
+  python: string | undefined,
   onTry: (target: string) => void,
   work: (tools: SurveyTools) => Promise<T>,
 ): Promise<T> {
-  const context = { projectFolder: folder, runtimesFolder: join(folder, '.assay', 'runtimes'), notice: () => {} }
+  const folders = { projectFolder: folder, runtimesFolder: join(folder, '.assay', 'runtimes') }
+  const context = { ...folders, notice: () => {}, ...(python !== undefined && { python }) }
   const size = Math.min(availableParallelism(), MOST_AT_ONCE)
   const pool = createPool({ size, context, limits: { ...DEFAULT_LIMITS, startMs: PROBE_LIMIT_MS } })
   try {

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import type { Need, RuntimeSchema, WorkerKind } from '../contract.ts'
-import { type FoundPython, findPython } from './find-python.ts'
-import { pinsOf } from './pins.ts'
+import type { LaunchContext, Need, RuntimeSchema, WorkerKind } from '../contract.ts'
+import { askPython } from './ask-python.ts'
+import { engineNamed } from './engines.ts'
+import { findPython } from './find-python.ts'
 import { IREE_SCHEMA, ONNX_REFERENCE_SCHEMA, ONNXRUNTIME_SCHEMA, OPENVINO_SCHEMA } from './schema.ts'
 
 /** Source and compiled file lie equally deep. */
@@ -14,13 +15,13 @@ function pythonKind(engine: string, schema: RuntimeSchema): WorkerKind {
   return {
     name: engine,
     schema,
-    processOptions: Object.keys(schema.options).includes('threads') ? ['threads'] : [],
-    needs: async (_target, context) => [needOf(engine, findPython(context))],
+    processOptions: Object.hasOwn(schema.options, 'threads') ? ['threads'] : [],
+    needs: async (_target, context) => [await needOf(engine, context)],
     async launch(target, context) {
-      const found = findPython(context)
-      if (found.path === null) throw new UsageError('install', absence(engine, found))
+      const found = findPython(engine, context)
+      if (found.path === null) throw new UsageError('install', `${found.reason}; ${found.remedy}`)
       return {
-        argv: [found.path, WORKER, engine, remedyFor(engine, found)],
+        argv: [found.path, WORKER, engine, found.remedy],
         env: environmentOf(target, schema),
         channel: 'stdout',
       }
@@ -45,21 +46,16 @@ function environmentOf(target: Target, schema: RuntimeSchema): Record<string, st
   }
 }
 
-function needOf(engine: string, found: FoundPython): Need {
-  const name = found.named === null ? 'a Python environment' : `the Python "${found.named}"`
-  return { name, version: null, path: found.path, onFirstUse: false, remedy: remedyFor(engine, found) }
-}
-
-function absence(engine: string, found: FoundPython): string {
-  const remedy = remedyFor(engine, found)
-  return found.named === null
-    ? `${engine} needs Python, which is not set up here; ${remedy}`
-    : `there is no program "${found.named}"; ${remedy}`
-}
-
-/** Into a Python that somebody named, nothing is installed by us. */
-function remedyFor(engine: string, { path, named }: FoundPython): string {
-  if (named === null) return `run: assay setup python ${engine}`
-  if (path === null) return 'name a Python with --python or ASSAY_PYTHON, or leave both out and run: assay setup python'
-  return `run: ${named} -m pip install ${pinsOf(engine).join(' ')}`
+/** Its library first, because that is what somebody looks for. */
+async function needOf(engine: string, context: LaunchContext): Promise<Need> {
+  const { packages, modules } = engineNamed(engine)
+  const [name = engine] = packages
+  const found = findPython(engine, context)
+  const absent = { name: `${name} for Python`, version: null, path: null, onFirstUse: false, remedy: found.remedy }
+  if (found.path === null) return absent
+  const facts = await askPython(found.path, [name], modules)
+  // Why it does not answer is said when it is tried.
+  if (facts instanceof Error) return { ...absent, path: found.path }
+  const isHere = modules.every((module) => facts.modules[module])
+  return { ...absent, version: facts.packages[name] ?? null, path: isHere ? found.path : null }
 }
