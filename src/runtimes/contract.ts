@@ -162,6 +162,8 @@ export interface RuntimeSchema extends TargetSchema {
   readonly choices?: Readonly<Record<string, readonly string[]>>
   /** Options that take a whole number from 1 up. */
   readonly counts?: readonly string[]
+  /** Options that take a whole number from 0 up. */
+  readonly wholeNumbers?: readonly string[]
   /** Options that take a version of a package. */
   readonly versions?: readonly string[]
 }

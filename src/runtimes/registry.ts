@@ -6,7 +6,13 @@ import { COMMAND_SCHEMA } from './command/schema.ts'
 import type { RuntimeKind, RuntimeSchema } from './contract.ts'
 import { ORT_SCHEMA } from './ort/schema.ts'
 import { ORT_WEB_SCHEMA } from './ort-web/schema.ts'
-import { IREE_SCHEMA, ONNX_REFERENCE_SCHEMA, ONNXRUNTIME_SCHEMA, OPENVINO_SCHEMA } from './python/schema.ts'
+import {
+  IREE_SCHEMA,
+  ONNX_REFERENCE_SCHEMA,
+  ONNXRUNTIME_SCHEMA,
+  OPENVINO_SCHEMA,
+  TORCH_SCHEMA,
+} from './python/schema.ts'
 import { RECORDED_SCHEMA } from './recorded/schema.ts'
 
 const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
@@ -15,6 +21,7 @@ const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
   chromium: CHROMIUM_SCHEMA,
   browser: BROWSER_SCHEMA,
   onnxruntime: ONNXRUNTIME_SCHEMA,
+  torch: TORCH_SCHEMA,
   'onnx-reference': ONNX_REFERENCE_SCHEMA,
   openvino: OPENVINO_SCHEMA,
   iree: IREE_SCHEMA,
@@ -28,6 +35,7 @@ const KINDS: Readonly<Record<string, () => Promise<RuntimeKind>>> = {
   chromium: async () => (await import('./chromium/kind.ts')).CHROMIUM,
   browser: async () => (await import('./browser/kind.ts')).BROWSER,
   onnxruntime: async () => (await import('./python/kind.ts')).ONNXRUNTIME,
+  torch: async () => (await import('./python/torch-kind.ts')).TORCH,
   'onnx-reference': async () => (await import('./python/kind.ts')).ONNX_REFERENCE,
   openvino: async () => (await import('./python/kind.ts')).OPENVINO,
   iree: async () => (await import('./python/kind.ts')).IREE,
@@ -70,6 +78,9 @@ function checkValue(spec: string, schema: RuntimeSchema, option: string, value: 
   }
   if (schema.counts?.includes(option) && !/^[1-9]\d{0,4}$/.test(value)) {
     throw new UsageError('target', `${option}=${value} in target "${spec}"; expected a whole number from 1 up`)
+  }
+  if (schema.wholeNumbers?.includes(option) && !/^\d{1,18}$/.test(value)) {
+    throw new UsageError('target', `${option}=${value} in target "${spec}"; expected a whole number from 0 up`)
   }
   if (schema.versions?.includes(option) && !isVersionWord(value)) {
     throw new UsageError(

@@ -15,7 +15,7 @@ import type { Pool } from '../../src/runtimes/pool.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { encodeStrings } from '../../src/tensors/strings.ts'
 import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
-import { identity, longWork, smallNetwork, unknownOperator, withExternalWeights } from './models.ts'
+import { type ConformanceModels, onnxModels, smallNetwork, unknownOperator, withExternalWeights } from './models.ts'
 
 export type Check = 'dtypes' | 'bytes' | 'external' | 'shapes' | 'crash' | 'timeout' | 'sessions' | 'chunks'
 
@@ -23,7 +23,12 @@ export type Check = 'dtypes' | 'bytes' | 'external' | 'shapes' | 'crash' | 'time
 type Skips = Partial<Record<Exclude<Check, 'crash' | 'timeout'> | DType, string>>
 
 /** What every runtime with a worker process must do; a skip says why one cannot. Open, run, wrong input, crash and timeout are never skipped. */
-export function describeConformance(spec: string, skips: Skips = {}, notice: (text: string) => void = () => {}) {
+export function describeConformance(
+  spec: string,
+  skips: Skips = {},
+  notice: (text: string) => void = () => {},
+  models: ConformanceModels = onnxModels,
+) {
   const target = readTarget(spec)
   const check = (name: keyof typeof skips) => (title: string, work: () => Promise<void>) =>
     skips[name] === undefined ? test(title, work) : test.skip(`${title}: skipped, ${skips[name]}`, work)
@@ -33,17 +38,20 @@ export function describeConformance(spec: string, skips: Skips = {}, notice: (te
 
     test('it says what it is and what it can do', async () => {
       const probe = await pool.probe(target)
-      expect(probe).toMatchObject({ available: true, accepts: ['onnx'], version: expect.stringMatching(/./) })
+      expect(probe).toMatchObject({ available: true, accepts: [models.format], version: expect.stringMatching(/./) })
       if (probe.available) expect(probe.capabilities.dtypes).toContain('float32')
     })
 
     test('it opens a model, declares its outputs and gives the right numbers', async () => {
       const inputs = traceOf({ x: floats([1, 2, -3, 0.5], [2, 2]) })
-      const captured = await captureTensors(pool, target, await saveModel(smallNetwork()), inputs)
-      expect(captured.outputs.map(({ name, kind, dtype }) => [name, kind, dtype])).toEqual([
+      const captured = await captureTensors(pool, target, await models.smallNetwork(), inputs)
+      const declared = [
         ['y', 'tensor', 'float32'],
         ['z', 'tensor', 'float32'],
-      ])
+      ]
+      expect(captured.outputs.map(({ name, kind, dtype }) => [name, kind, dtype])).toEqual(
+        models.declaresOutputs ? declared : [],
+      )
       expect(captured.values).toEqual([
         { name: 'y', kind: 'tensor', length: 1 },
         { name: 'z', kind: 'tensor', length: 1 },
@@ -78,7 +86,7 @@ export function describeConformance(spec: string, skips: Skips = {}, notice: (te
       const dtypes = probe.available ? probe.capabilities.dtypes : []
       for (const dtype of dtypes.filter((name) => skips[name] === undefined)) {
         const x = sample(dtype)
-        const captured = await captureTensors(pool, target, await saveModel(identity(dtype)), traceOf({ x }))
+        const captured = await captureTensors(pool, target, await models.identity(dtype), traceOf({ x }))
         expect(captured.tensors.get('y'), dtype).toEqual(x)
       }
       expect(dtypes.length).toBeGreaterThan(0)
@@ -90,15 +98,10 @@ export function describeConformance(spec: string, skips: Skips = {}, notice: (te
 
     check('shapes')('empty tensors and scalars keep their shape', async () => {
       const empty: Tensor = { dtype: 'float32', shape: [0], bytes: new Uint8Array(0) }
-      const first = await captureTensors(pool, target, await saveModel(identity('float32')), traceOf({ x: empty }))
+      const first = await captureTensors(pool, target, await models.identity('float32'), traceOf({ x: empty }))
       expect(first.tensors.get('y')).toEqual(empty)
       const scalar = floats([2.5], [])
-      const second = await captureTensors(
-        pool,
-        target,
-        await saveModel(identity('float32', [])),
-        traceOf({ x: scalar }),
-      )
+      const second = await captureTensors(pool, target, await models.identity('float32', []), traceOf({ x: scalar }))
       expect(second.tensors.get('y')).toEqual(scalar)
     })
 
@@ -112,7 +115,7 @@ export function describeConformance(spec: string, skips: Skips = {}, notice: (te
     test.each(wrongInputs)(
       'an input of the wrong %s is an error at stage run, and the worker goes on',
       async (_, inputs) => {
-        const model = await saveModel(smallNetwork())
+        const model = await models.smallNetwork()
         const error = await failureOf(captureTensors(pool, target, model, inputs))
         expect(error).toMatchObject({ stage: 'run', side: 'target', message: expect.stringContaining(target.name) })
         const after = await captureTensors(pool, target, model, traceOf({ x: floats([1, 2], [1, 2]) }))
@@ -120,12 +123,8 @@ export function describeConformance(spec: string, skips: Skips = {}, notice: (te
       },
     )
 
-    test.each([
-      ['that is no protobuf', Buffer.from('this is not a model')],
-      ['with an unknown operator', unknownOperator()],
-    ])('a model %s is an error at stage compile', async (_, bytes) => {
-      const model = await saveModel(new Uint8Array(bytes))
-      const error = await failureOf(captureTensors(pool, target, model, traceOf({ x: floats([1]) })))
+    test.each(Object.entries(models.broken))('a model %s is an error at stage compile', async (_, save) => {
+      const error = await failureOf(captureTensors(pool, target, await save(), traceOf({ x: floats([1]) })))
       expect(error).toMatchObject({ stage: 'compile', side: 'target' })
       expect(error.detail.signal).toBeUndefined()
     })
@@ -141,7 +140,7 @@ export function describeConformance(spec: string, skips: Skips = {}, notice: (te
         yield new Uint8Array(4)
       }
       const deadly = { ...inputs, tensors: new Map([['x', { ...source, chunks }]]) }
-      const error = await failureOf(captureTensors(pool, target, await saveModel(identity('float32')), deadly))
+      const error = await failureOf(captureTensors(pool, target, await models.identity('float32'), deadly))
       expect(error).toMatchObject({ stage: 'run', side: 'target', detail: { signal: 'SIGKILL' } })
       expect(kills).toBe(2)
     })
@@ -151,15 +150,10 @@ export function describeConformance(spec: string, skips: Skips = {}, notice: (te
       try {
         const size = 1024
         const x = floats(new Array(size * size).fill(1e-3), [size, size])
-        const model = await saveModel(longWork(size, 400))
+        const model = await models.longWork(size, 400)
         const error = await failureOf(captureTensors(hasty, target, model, traceOf({ x })))
         expect(error).toMatchObject({ stage: 'run', message: expect.stringContaining('within 1000 ms') })
-        const after = await captureTensors(
-          hasty,
-          target,
-          await saveModel(identity('float32')),
-          traceOf({ x: floats([1]) }),
-        )
+        const after = await captureTensors(hasty, target, await models.identity('float32'), traceOf({ x: floats([1]) }))
         expect(numbersOf(after.tensors.get('y'))).toEqual([1])
       } finally {
         await hasty.close()
@@ -167,13 +161,13 @@ export function describeConformance(spec: string, skips: Skips = {}, notice: (te
     })
 
     check('sessions')('one worker serves many sessions', async () => {
-      await captureTensors(pool, target, await saveModel(identity('float32')), traceOf({ x: floats([0]) }))
+      await captureTensors(pool, target, await models.identity('float32'), traceOf({ x: floats([0]) }))
       const before = workerPids()
       for (let i = 0; i < 30; i++) {
         const captured = await captureTensors(
           pool,
           target,
-          await saveModel(identity('float32')),
+          await models.identity('float32'),
           traceOf({ x: floats([i]) }),
         )
         expect(numbersOf(captured.tensors.get('y'))).toEqual([i])
@@ -188,7 +182,7 @@ export function describeConformance(spec: string, skips: Skips = {}, notice: (te
         shape: [count],
         bytes: new Uint8Array(count * 4).map((_, i) => (i * 7) & 0x3f),
       }
-      const captured = await captureTensors(pool, target, await saveModel(identity('float32')), traceOf({ x }))
+      const captured = await captureTensors(pool, target, await models.identity('float32'), traceOf({ x }))
       expect(captured.chunks.length).toBeGreaterThan(2)
       expect(Buffer.compare(captured.tensors.get('y')!.bytes, x.bytes)).toBe(0)
     })

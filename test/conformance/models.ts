@@ -2,7 +2,34 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import type { DType } from '../../src/domain/dtype.ts'
 import { buildModel } from '../../src/onnx/builder.ts'
 import { ModelProtoSchema, TensorProto_DataLocation } from '../../src/onnx/generated/onnx-ml_pb.ts'
-import { floats } from './capture.ts'
+import type { ModelFormat, ModelRef } from '../../src/runtimes/contract.ts'
+import { floats, saveModel } from './capture.ts'
+
+type SavedModel = Promise<ModelRef & { readonly path: string }>
+
+/** The same networks in one format or another. */
+export interface ConformanceModels {
+  readonly format: ModelFormat
+  /** Outputs are known before the model runs. */
+  readonly declaresOutputs: boolean
+  smallNetwork(): SavedModel
+  identity(dtype: DType, shape?: readonly (number | string)[]): SavedModel
+  longWork(size: number, count: number): SavedModel
+  /** What is wrong → a model that cannot be opened. */
+  readonly broken: Readonly<Record<string, () => SavedModel>>
+}
+
+export const onnxModels: ConformanceModels = {
+  format: 'onnx',
+  declaresOutputs: true,
+  smallNetwork: () => saveModel(smallNetwork()),
+  identity: (dtype, shape) => saveModel(identity(dtype, shape)),
+  longWork: (size, count) => saveModel(longWork(size, count)),
+  broken: {
+    'that is no protobuf': () => saveModel(new Uint8Array(Buffer.from('this is not a model'))),
+    'with an unknown operator': () => saveModel(unknownOperator()),
+  },
+}
 
 /** y = relu(x · w + b), z = x + x */
 export function smallNetwork(): Uint8Array {

@@ -11,7 +11,7 @@ import { IREE_SCHEMA, ONNX_REFERENCE_SCHEMA, ONNXRUNTIME_SCHEMA, OPENVINO_SCHEMA
 const WORKER = fileURLToPath(new URL('../../../workers/python/assay_worker', import.meta.url))
 
 /** A Python library that runs models in our Python worker. */
-function pythonKind(engine: string, schema: RuntimeSchema): WorkerKind {
+export function pythonKind(engine: string, schema: RuntimeSchema): WorkerKind {
   return {
     name: engine,
     schema,

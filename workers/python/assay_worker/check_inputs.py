@@ -13,7 +13,7 @@ def check_inputs(specs, values, inputs):
     for spec in specs:
         name, kind = spec["name"], kinds.get(spec["name"])
         if kind is None:
-            if spec["kind"] == "optional":
+            if spec["kind"] == "optional" or spec.get("optional"):
                 continue
             raise wrong(f'input "{name}" is missing; {listed(known)}')
         # An optional that holds a sequence comes as that sequence.

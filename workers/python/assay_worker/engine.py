@@ -59,6 +59,10 @@ class Session:
         """Outputs of checked inputs, a value by name."""
         raise NotImplementedError
 
+    # Optional, in place of run: stream(inputs, give) sends outputs while they are computed, by give(name, value), and gives
+    # the answer's durationMs and warnings.
+    # Optional: decode_start(inputs, params) and decode_step(params, give), which give the answers of the protocol.
+
     def close(self):
         pass
 

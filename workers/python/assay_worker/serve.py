@@ -57,7 +57,8 @@ class Desk:
     def __init__(self, engine, channel, remedy):
         self.engine, self.channel, self.remedy = engine, channel, remedy
         self.sessions, self.last_session = {}, 0
-        self.methods = {"hello": self.hello, "open": self.open, "run": self.run, "close": self.close}
+        self.methods = {"hello": self.hello, "open": self.open, "run": self.run, "close": self.close,
+                        "decode.start": self.decode_start, "decode.step": self.decode_step}
         if hasattr(engine, "form"):
             self.methods["form"] = self.form
 
@@ -87,10 +88,30 @@ class Desk:
         inputs = self.receive_values(request, params["values"])
         session = self.session(params)
         check_inputs(session.inputs, params["values"], inputs)
+        if hasattr(session, "stream"):
+            return self.stream(request, session, inputs)
         outputs = session.run(inputs)
         kinds = {spec["name"]: spec["kind"] for spec in session.outputs}
         values = [self.send_value(request, name, value, kinds.get(name)) for name, value in outputs.values]
         return {"durationMs": outputs.duration_ms, "values": values}
+
+    def stream(self, request, session, inputs):
+        values = []
+        answer = session.stream(inputs, lambda name, value: values.append(self.send_value(request, name, value, "tensor")))
+        return {**answer, "values": values}
+
+    def decode_start(self, request, params):
+        inputs = self.receive_values(request, params["values"])
+        return self.decoder(params).decode_start(inputs, params)
+
+    def decode_step(self, request, params):
+        return self.decoder(params).decode_step(params, lambda name, value: send_tensor(self.channel, request, name, value))
+
+    def decoder(self, params):
+        session = self.session(params)
+        if not hasattr(session, "decode_start"):
+            raise StageFailure("run", f"{self.engine.name} does not decode")
+        return session
 
     def close(self, request, params):
         session = self.sessions.pop(params["session"], None)

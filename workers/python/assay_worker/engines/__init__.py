@@ -6,6 +6,7 @@ ENGINES = {
     "onnx-reference": "onnx_reference",
     "openvino": "open_vino",
     "iree": "iree",
+    "torch": "torch_engine",
 }
 
 

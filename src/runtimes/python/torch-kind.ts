@@ -1,0 +1,18 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { WorkerKind } from '../contract.ts'
+import { pythonKind } from './kind.ts'
+import { TORCH_SCHEMA } from './schema.ts'
+
+const PLAIN = pythonKind('torch', TORCH_SCHEMA)
+
+/** PyTorch with transformers, which copies the code that a model brings along into a folder before it runs it. */
+export const TORCH: WorkerKind = {
+  ...PLAIN,
+  async launch(target, context) {
+    const launch = await PLAIN.launch(target, context)
+    const scratch = await mkdtemp(join(tmpdir(), 'assay-torch-'))
+    return { ...launch, scratch, env: { ...launch.env, HF_HOME: scratch, HF_MODULES_CACHE: join(scratch, 'modules') } }
+  },
+}

@@ -1,0 +1,103 @@
+"""Outputs of submodules as they are computed, and whose fault an exception is."""
+import sys
+import traceback
+
+from ..engine import StageFailure
+from ..frames import HostGone, ProtocolBroken
+from .torch_folder import did_you_mean, one_line, refused, shortened
+from .torch_values import from_torch, walk
+
+TRACEBACK_LINES = 24
+
+
+class Taps:
+    """Forward hooks, put on once; while a run listens, each sends what its module gave at once.
+
+    `name` is the first call in a run, `name@1` the second; `name#0#key` is an element of a tuple or dict.
+    """
+
+    def __init__(self, model, asked):
+        self.modules = choose(model, asked)
+        self.named = [name for name in self.modules if "*" not in asked]
+        self.give = None
+        for name, module in self.modules.items():
+            module.register_forward_hook(self.hook_of(name), with_kwargs=True)
+
+    def hook_of(self, name):
+        def hook(_module, _positional, _keyword, output):
+            if self.give is not None:
+                self.send(name, output)
+        return hook
+
+    def listen(self, give):
+        self.give, self.calls, self.held = give, {}, []
+
+    def send(self, name, output):
+        call = self.calls.get(name, 0)
+        self.calls[name] = call + 1
+        for path, tensor in walk(output):
+            title = "#".join((name if call == 0 else f"{name}@{call}", *path))
+            # Only these could have the name of an output, which is not known before the end.
+            if title == name and "." not in name:
+                self.held.append((title, tensor.detach().clone()))
+            else:
+                self.give(title, from_torch(title, tensor))
+
+    def stop(self):
+        self.give = None
+
+    def finish(self, outputs):
+        """Sends what was held back: an output's name is the output's, and a tap's then has its call."""
+        give, held = self.give, self.held
+        self.give, self.held = None, []
+        for title, tensor in held:
+            free = f"{title}@0" if title in outputs else title
+            give(free, from_torch(free, tensor))
+        return [f'module "{name}" was not called' for name in self.named if name not in self.calls]
+
+
+def choose(model, asked):
+    known = dict(model.named_modules())
+    if "*" in asked:
+        return {name: module for name, module in known.items() if name != ""}
+    doubles = {name: module for name, module in model.named_modules(remove_duplicate=False) if name not in known}
+    chosen = {}
+    for name in asked:
+        if name == "":
+            raise refused('the tap "" is the model itself, whose outputs come anyway')
+        if name in doubles:
+            first = next(other for other, module in known.items() if module is doubles[name])
+            raise refused(f'the module "{name}" is "{first}" under another name; ask for that')
+        if name not in known:
+            hint = did_you_mean(name, list(known)) or f'; it has {shortened([name for name in known if name])}'
+            raise refused(f'{type(model).__name__} has no module "{name}"{hint}')
+        chosen[name] = known[name]
+    return chosen
+
+
+class Blame:
+    """Turns an exception in a forward pass into the failure of the innermost module that was at work."""
+
+    def __init__(self, model):
+        self.names = {id(module): (name, type(module).__name__) for name, module in model.named_modules()}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if error is None or isinstance(error, (StageFailure, HostGone, ProtocolBroken)) or not isinstance(error, Exception):
+            return False
+        text = "".join(traceback.format_exception(error))
+        print(text, file=sys.stderr)
+        tail = "\n".join(text.rstrip().splitlines()[-TRACEBACK_LINES:])
+        raise StageFailure("run", f"{self.culprit(trace)}{one_line(error)}", stderr=tail) from error
+
+    def culprit(self, trace):
+        found = None
+        for frame, _ in traceback.walk_tb(trace):
+            for variable in ("self", "module"):
+                found = self.names.get(id(frame.f_locals.get(variable)), found)
+        if found is None:
+            return ""
+        name, kind = found
+        return f"{name} ({kind}): " if name else f"{kind}: "

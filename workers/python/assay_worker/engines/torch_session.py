@@ -1,0 +1,178 @@
+"""One model, opened: what it takes, and runs of it."""
+import inspect
+import os
+import shutil
+import time
+
+import torch
+import transformers
+
+from ..engine import Session, StageFailure
+from .torch_decode import Decoding
+from .torch_folder import TASKS, Folder, load_model, refused, whole_number
+from .torch_modules import Blame, Taps
+from .torch_values import from_torch, to_torch, walk
+
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64}
+
+TEXT, DECODED = ["batch", "sequence"], ["batch", "decoder_sequence"]
+# dtype and shape of inputs that many models share; of others the annotation says the dtype.
+KNOWN_INPUTS = {
+    "input_ids": ("int64", TEXT), "attention_mask": ("int64", TEXT), "token_type_ids": ("int64", TEXT),
+    "position_ids": ("int64", TEXT), "decoder_input_ids": ("int64", DECODED), "decoder_attention_mask": ("int64", DECODED),
+    "inputs_embeds": ("float32", [*TEXT, "hidden"]), "pixel_values": ("float32", ["batch", "channels", "height", "width"]),
+    "input_features": ("float32", ["batch", "features", "frames"]), "input_values": ("float32", ["batch", "samples"]),
+}
+ANNOTATED = {"LongTensor": "int64", "IntTensor": "int32", "BoolTensor": "bool", "FloatTensor": "float32",
+             "DoubleTensor": "float64", "HalfTensor": "float16", "Tensor": None}
+# A cache is no output of the whole model.
+CACHES = ("past_key_values", "cache_params", "mems", "past_buckets_states", "encoder_outputs")
+
+
+def open_session(path, options, device, taps):
+    prepare(options)
+    folder = Folder(path, options)
+    model, origin = load_model(folder, options, PRECISIONS[options["dtype"]])
+    model.eval().requires_grad_(False).to(device)
+    return TorchSession(model, options, device, taps, origin)
+
+
+def prepare(options):
+    """Settings of the whole process; targets that differ in threads never share one."""
+    for name, known in (("dtype", PRECISIONS), ("task", TASKS)):
+        if options[name] is not None and options[name] not in known:
+            raise refused(f"{name}={options[name]}; expected one of {', '.join(known)}")
+    torch.set_num_threads(whole_number(options["threads"], "threads"))
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.set_float32_matmul_precision("highest")
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    if options["compile"] == "inductor" and compiler() is None:
+        raise refused("compile=inductor needs a C++ compiler, and there is no g++, clang++ or $CXX here")
+
+
+def compiler():
+    return next((found for name in (os.environ.get("CXX"), "g++", "clang++") if name and (found := shutil.which(name))), None)
+
+
+class TorchSession(Session):
+    def __init__(self, model, options, device, taps, origin):
+        self.model, self.device = model, device
+        self.dtype = PRECISIONS[options["dtype"]]
+        self.seed = whole_number(options["seed"], "seed")
+        self.parameters = inspect.signature(model.forward).parameters
+        self.inputs = input_specs(model, self.parameters)
+        self.compiles = options["compile"] == "inductor"
+        if taps is not None and self.compiles:
+            raise refused("compile=inductor makes one program of many modules, so single ones have no outputs; "
+                          "leave the taps out, or take compile=eager")
+        self.taps = Taps(model, taps) if taps is not None else None
+        self.forward = torch.compile(model, backend="inductor") if self.compiles else model
+        self.detail = {
+            "library": f"torch {torch.__version__}", "transformers": transformers.__version__, "device": str(device),
+            "class": type(model).__name__, "precision": str(self.dtype).removeprefix("torch."),
+            "threads": str(torch.get_num_threads()), "compile": options["compile"],
+            "attention": str(getattr(model.config, "_attn_implementation", None)), **origin,
+        }
+        self.decoding = None
+
+    def stream(self, inputs, give):
+        """Sends outputs while they are computed; gives the duration and what is to be said against the run."""
+        fed = {name: self.place(value) for name, value in inputs.items()}
+        if "use_cache" in self.parameters:
+            fed["use_cache"] = False
+        torch.manual_seed(self.seed)
+        if self.taps:
+            self.taps.listen(give)
+        try:
+            output, duration_ms = self.compute(fed)
+            named = name_outputs(output)
+            warnings = self.taps.finish(named) if self.taps else []
+        finally:
+            if self.taps:
+                self.taps.stop()
+        if not named:
+            raise StageFailure("run", f"{type(self.model).__name__} gave no tensor, but a {type(output).__name__}")
+        for name, tensor in named.items():
+            give(name, from_torch(name, tensor))
+        return {"durationMs": duration_ms, "warnings": [*warnings, *self.doubts()]}
+
+    def place(self, value):
+        """On the device; numbers with a fraction in the precision that is computed in."""
+        tensor = to_torch(value).to(self.device)
+        return tensor.to(self.dtype) if tensor.dtype == torch.float32 else tensor
+
+    def compute(self, fed):
+        with torch.no_grad(), Blame(self.model):
+            started = time.perf_counter()
+            output = self.forward(**fed)
+            if self.device.type != "cpu":
+                torch.accelerator.synchronize(self.device)
+            return output, (time.perf_counter() - started) * 1e3
+
+    def doubts(self):
+        if not self.compiles:
+            return []
+        from torch._dynamo.utils import counters
+        graphs, breaks = counters["stats"]["unique_graphs"], sum(counters["graph_break"].values())
+        if graphs == 0:
+            return ["torch.compile compiled nothing of this model; all of it ran as it is"]
+        return [f"torch.compile left out {breaks} places, which ran as they are"] if breaks else []
+
+    def decode_start(self, inputs, params):
+        self.decoding = None
+        self.decoding = Decoding(self, inputs, params)
+        return {}
+
+    def decode_step(self, params, give):
+        if self.decoding is None:
+            raise StageFailure("run", "decode.step without decode.start, or after its last step")
+        result = self.decoding.step(params, give)
+        if self.decoding.is_done:
+            self.decoding = None
+        return result
+
+    def close(self):
+        self.model = self.forward = self.taps = self.decoding = None
+
+
+def input_specs(model, parameters):
+    main = getattr(model, "main_input_name", None)
+    config = getattr(model, "config", None)
+    required = {main, *(["decoder_input_ids"] if getattr(config, "is_encoder_decoder", False) else [])}
+    specs = [spec_of(parameter, parameter.name in required) for parameter in parameters.values() if takes_tensor(parameter)]
+    return [spec for spec in specs if spec["name"] not in CACHES]
+
+
+def takes_tensor(parameter):
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        return False
+    return parameter.name in KNOWN_INPUTS or annotated_dtype(parameter) is not False
+
+
+def annotated_dtype(parameter):
+    """False where the annotation names no tensor, such as a number or a cache."""
+    text = str(parameter.annotation)
+    if parameter.annotation is parameter.empty:
+        return None if parameter.default is parameter.empty else False
+    # A tensor that may also be a number (logits_to_keep), or a list of them, is a setting.
+    if "Tensor" not in text or any(other in text for other in ("int |", "int,", "list[", "tuple[", "List[", "Tuple[", "dict[")):
+        return False
+    return next(dtype for name, dtype in ANNOTATED.items() if name in text)
+
+
+def spec_of(parameter, is_main):
+    dtype, shape = KNOWN_INPUTS.get(parameter.name) or (annotated_dtype(parameter), None)
+    is_optional = parameter.default is not parameter.empty and not is_main
+    spec = {"name": parameter.name, "kind": "tensor", "dtype": dtype, "shape": shape}
+    return {**spec, "optional": True} if is_optional else spec
+
+
+def name_outputs(output):
+    """`logits`, `hidden_states.0`; `output`, `output.0` where the model gives no names."""
+    if isinstance(output, dict):
+        output = {key: value for key, value in output.items() if key not in CACHES}
+    named = {}
+    for path, tensor in walk(output):
+        named[".".join(path if isinstance(output, dict) else ("output", *path))] = tensor
+    return named
