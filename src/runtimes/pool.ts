@@ -3,7 +3,7 @@ import { SkipCase, StageError, UsageError } from '../domain/errors.ts'
 import type { Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
 import { type Progress, type Task, workWithBlame } from './attempts.ts'
-import type { FormOptions, LaunchContext, Limits, ModelRef, Probe } from './contract.ts'
+import type { FormOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo } from './contract.ts'
 import { Crew, type Worker } from './crew.ts'
 import { type Decoded, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
 import { RefusedRequest, WorkerFailure } from './failure.ts'
@@ -50,9 +50,17 @@ interface Captured {
   readonly retried: boolean
 }
 
+/** A model as its worker sees it. */
+interface Inspected {
+  readonly inputs: readonly ValueSpec[]
+  readonly outputs: readonly ValueSpec[]
+}
+
 export interface Pool {
   probe(target: Target): Promise<Probe>
   schemaOf(target: Target): TargetSchema
+  /** Opens a model and says what it takes and gives. */
+  inspect(request: Task & SessionRequest): Promise<Inspected>
   /** Opens, runs and closes a model in a worker. */
   capture(request: CaptureRequest): Promise<Captured>
   /** One of the forms that its capabilities name: the path of its file; null where the target does not go that far. */
@@ -72,6 +80,11 @@ export function createPool(options: PoolOptions): Pool {
   return {
     probe: (target) => cached(probes, JSON.stringify(target), () => probe(crew, target, options.isolate !== 'case')),
     schemaOf: (target) => schemaOf(target.runtime),
+    inspect: async (request) => {
+      const work = (worker: Worker, _progress: Progress, alone: boolean) =>
+        inspectIn(worker, request, alone ? null : kept)
+      return (await workWithBlame(crew, request, options.isolate === 'case', work)).value
+    },
     capture: async (request) => {
       const work = (worker: Worker, progress: Progress, alone: boolean) =>
         captureIn(worker, request, progress, alone ? null : kept)
@@ -113,11 +126,23 @@ function withLastLine(failure: WorkerFailure): string {
   return lastLine ? `${failure.message}; its last words: ${lastLine}` : failure.message
 }
 
+async function inspectIn(worker: Worker, request: Task & SessionRequest, kept: KeptSessions | null) {
+  refuseAbsent(worker, request)
+  const { opened } = await openOrTake(worker, request, kept)
+  await putAway(worker, request, opened, kept)
+  const { inputs, outputs } = opened
+  return { inputs, outputs }
+}
+
+function refuseAbsent({ probe }: Worker, { target, side, model }: Task & SessionRequest): RuntimeInfo {
+  if (!probe.available) throw new StageError('compile', `${target.name}: ${probe.reason}`, { side })
+  refuseFormat(probe, model)
+  return probe
+}
+
 async function captureIn(worker: Worker, request: CaptureRequest, progress: Progress, kept: KeptSessions | null) {
-  const { target, side, inputs, expects = [], taps } = request
-  if (!worker.probe.available) throw new StageError('compile', `${target.name}: ${worker.probe.reason}`, { side })
-  refuseFormat(worker.probe, request.model)
-  const { capabilities } = worker.probe
+  const { target, inputs, expects = [], taps } = request
+  const { capabilities } = refuseAbsent(worker, request)
   if (taps && !capabilities.taps) throw new SkipCase(`${target.name} cannot give taps`)
   refuseInputs(target, capabilities, inputs)
   refuseOutputs(target, capabilities, expects)

@@ -27,6 +27,8 @@ export interface CaptureRequest {
   /** Its session stays open for equal models that come later. */
   readonly shared?: boolean
   readonly expects: readonly ValueSpec[]
+  /** What is inside the model and wanted too. */
+  readonly taps?: readonly string[]
   readonly inputs: Trace
   readonly inputsDigest: string
 }
@@ -84,7 +86,14 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentK
   const { runtime, version, device, options } = request.target
   const { model: _another, ...others } = options
   const target = { runtime, version, device, options: others, fingerprint: info.fingerprint }
-  const key = digestOf({ step: CAPTURE_VERSION, target, model: request.modelDigest, inputs: request.inputsDigest })
+  const taps = request.taps && { taps: request.taps }
+  const key = digestOf({
+    step: CAPTURE_VERSION,
+    target,
+    model: request.modelDigest,
+    inputs: request.inputsDigest,
+    ...taps,
+  })
   const from = {
     model: request.modelDigest,
     inputs: request.inputsDigest,
@@ -97,7 +106,7 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentK
 }
 
 async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {
-  const { target, side, alone = false, model, modelDigest, shared = false, inputs, expects } = request
+  const { target, side, alone = false, model, modelDigest, shared = false, inputs, expects, taps } = request
   let writer: TraceWriter | undefined
   const makeSink = async () => {
     await writer?.abort()
@@ -106,7 +115,7 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
   }
   try {
     const work = { target, side, alone, model, inputs, expects, makeSink, signal: lab.signal }
-    const done = await pool.capture({ ...work, ...(shared && { shareAs: modelDigest }) })
+    const done = await pool.capture({ ...work, ...(taps && { taps }), ...(shared && { shareAs: modelDigest }) })
     await writer!.finish(inOrder(done.values, expects))
     const { detail, durationsMs, warnings, alone: wasAlone, retried } = done
     return { detail, durationsMs, warnings, alone: wasAlone, retried }

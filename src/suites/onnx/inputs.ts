@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
-import { formatShape, type Trace } from '../../domain/tensor.ts'
+import { formatShape, type Trace, type ValueSpec } from '../../domain/tensor.ts'
 import { digestOf, sha256File } from '../../files/digest.ts'
 import { globToRegExp } from '../../files/glob.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { createTraceWriter } from '../../files/trace-writer.ts'
 import type { InputPolicy } from '../../models/input-policy.ts'
 import { generateInputs, type MadeInputs } from '../../models/inputs.ts'
-import { findInputUses } from '../../onnx/input-uses.ts'
+import { findInputUses, type InputUse } from '../../onnx/input-uses.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { FullModelCase } from './full-model.ts'
 import type { LoadedModel } from './load.ts'
@@ -43,7 +43,11 @@ export async function prepareInputs(
 ): Promise<PreparedInputs> {
   let prepared: PreparedInputs | undefined
   await lab.step({ title: 'prepare inputs', stage: 'inputs', key: null }, async (folder) => {
-    prepared = c.dataSet === null ? await makeInputs(c, model, options, folder) : await readInputs(c.dataSet, model)
+    const { inputs, proto } = model.model
+    prepared =
+      c.dataSet === null
+        ? await makeInputs(c, inputs, findInputUses(proto), options, folder)
+        : await readInputs(c.dataSet, model)
   })
   return prepared!
 }
@@ -53,13 +57,19 @@ async function readInputs(dataSet: string, { model }: LoadedModel): Promise<Prep
   return { trace, digest: await traceDigest(trace), path: null, generated: false, measurements: {} }
 }
 
-async function makeInputs(
-  c: FullModelCase,
-  { model }: LoadedModel,
-  options: OnnxSuiteOptions,
+/** What the inputs of a case are made from. */
+type MakingCase = Pick<FullModelCase, 'model' | 'dims' | 'onlyModel'>
+type MakingOptions = Pick<OnnxSuiteOptions, 'seed' | 'inputs' | 'cwd'>
+
+/** Written into the folder. */
+export async function makeInputs(
+  c: MakingCase,
+  specs: readonly ValueSpec[],
+  uses: ReadonlyMap<string, InputUse>,
+  options: MakingOptions,
   folder: string,
 ): Promise<PreparedInputs> {
-  const made = await generateInputs(model.inputs, findInputUses(model.proto), {
+  const made = await generateInputs(specs, uses, {
     seed: options.seed,
     dims: c.dims,
     policies: policiesFor(c.model, options.inputs),

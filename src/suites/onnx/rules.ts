@@ -22,6 +22,16 @@ export interface ToleranceRule extends ToleranceOverride {
   readonly source: string
 }
 
+/** What decides the limits of a float output. */
+interface LimitsRequest {
+  readonly id: string
+  readonly scope: 'model' | 'layer'
+  readonly arithmetic?: Arithmetic
+  readonly overrides: readonly ToleranceRule[]
+  readonly precisionOf: (output: string) => ComputeDType
+  readonly opOf: (output: string) => string | undefined
+}
+
 export interface RulesRequest {
   readonly id: string
   readonly model: ModelFacts
@@ -79,8 +89,29 @@ export function undeclaredPrecision({
   return PRECISIONS.indexOf(own) > PRECISIONS.indexOf(judged) ? own : null
 }
 
+/** For outputs of which nothing is known but what they are computed in: integers exactly, floats by its limits. */
+export function plainRules({ id, overrides }: Pick<RulesRequest, 'id' | 'overrides'>, precision: ComputeDType): RuleOf {
+  const request: LimitsRequest = {
+    id,
+    overrides,
+    scope: 'model',
+    precisionOf: () => precision,
+    opOf: () => undefined,
+  }
+  return (tensor, { dtype }) => {
+    const kind = dtypeKind(dtype)
+    if (kind === 'float' || kind === 'complex') return { kind: 'float', ...limits(request, tensor, dtype) }
+    return { kind: 'exact', source: 'exact', flags: [] }
+  }
+}
+
 /** Which rule judges which output. */
-export function rulesFor(request: RulesRequest): RuleOf {
+export function rulesFor(asked: RulesRequest): RuleOf {
+  const request: RulesRequest & LimitsRequest = {
+    ...asked,
+    precisionOf: (output) => precisionOf(asked, output),
+    opOf: (output) => producerOp(asked.model, output),
+  }
   return (tensor, spec) => {
     const output = tensor.replace(/#\d+$/, '')
     const kind = dtypeKind(spec.dtype)
@@ -95,7 +126,7 @@ export function rulesFor(request: RulesRequest): RuleOf {
 
 /** Both sides were given the same graph inputs, so indices into them differ only where values are equal. */
 function selectionLimits(
-  request: RulesRequest,
+  request: RulesRequest & LimitsRequest,
   output: string,
   indexed: string,
 ): { tolerance: Tolerance; source: string } {
@@ -105,8 +136,8 @@ function selectionLimits(
   return { tolerance: exactly, source: `indices into the input "${indexed}"` }
 }
 
-function limits(request: RulesRequest, output: string, dtype: DType): { tolerance: Tolerance; source: string } {
-  const precision = coarser(precisionOf(request, output), dtype)
+function limits(request: LimitsRequest, output: string, dtype: DType): { tolerance: Tolerance; source: string } {
+  const precision = coarser(request.precisionOf(output), dtype)
   const { tolerance, source } = tableRule(precision, request.scope, request.arithmetic)
   const override = request.overrides.findLast((candidate) => applies(candidate, request, output, dtype))
   if (!override) return { tolerance, source }
@@ -119,11 +150,11 @@ function coarser(precision: ComputeDType, dtype: DType): ComputeDType {
   return stored && PRECISIONS.indexOf(stored) > PRECISIONS.indexOf(precision) ? stored : precision
 }
 
-function applies(rule: ToleranceRule, request: RulesRequest, output: string, dtype: DType): boolean {
+function applies(rule: ToleranceRule, request: LimitsRequest, output: string, dtype: DType): boolean {
   if (rule.match !== undefined && !globToRegExp(rule.match).test(request.id)) return false
   if (rule.output !== undefined && !globToRegExp(rule.output).test(output)) return false
   if (rule.dtype !== undefined && rule.dtype !== dtype) return false
-  return rule.op === undefined || rule.op === producerOp(request.model, output)
+  return rule.op === undefined || rule.op === request.opOf(output)
 }
 
 function producerOp({ graph }: ModelFacts, output: string): string | undefined {

@@ -19,6 +19,8 @@ export interface SideModel {
   readonly outputs: readonly ValueSpec[]
   /** Others are equal to it, so its session stays open for them. */
   readonly shared?: boolean
+  /** What is inside it and wanted too. */
+  readonly taps?: readonly string[]
 }
 
 export function wholeModel({ model, path, digest }: LoadedModel): SideModel {
@@ -66,13 +68,23 @@ export async function captureSide(
   bench: Bench,
   side: Side,
   target: Target,
-  { ref, digest, outputs, shared = false }: SideModel,
+  { ref, digest, outputs, shared = false, taps }: SideModel,
   alone = false,
 ): Promise<Given> {
   const { lab, pool, inputs, inputsDigest } = bench
   const info = await infoOf(bench, side, target)
   const title = `run ${alone ? 'alone ' : ''}on ${target.name}`
-  const request = { target, side, title, alone, model: ref, modelDigest: digest, shared, expects: outputs }
+  const request = {
+    target,
+    side,
+    title,
+    alone,
+    model: ref,
+    modelDigest: digest,
+    shared,
+    expects: outputs,
+    ...(taps && { taps }),
+  }
   const captured = await capture({ ...request, inputs, inputsDigest }, info, pool, lab)
   const detail = { version: info.version, ...info.detail, ...captured.detail, run_ms: captured.durationMs }
   return { ...captured, detail, info }

@@ -1,4 +1,4 @@
-import { FormatError, UsageError } from '../../domain/errors.ts'
+import { FormatError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { FileDigests, sha256File } from '../../files/digest.ts'
 import type { GroupPattern } from '../../onnx/layer-groups.ts'
@@ -12,6 +12,7 @@ import type { InputRules } from './inputs.ts'
 import { judgeLayer, type LayerCase } from './layer.ts'
 import { LayerBenches } from './layer-bench.ts'
 import { type ModelUnderTest, modelUnderTest } from './model-under-test.ts'
+import { refuseSame } from './refuse-same.ts'
 import type { ToleranceRule } from './rules.ts'
 import type { MeasuredBand } from './sensitivity.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from './shapes.ts'
@@ -200,18 +201,4 @@ function variantsOf(model: FoundModel, options: OnnxSuiteOptions): Variant[] {
     recorded: false,
     dims,
   }))
-}
-
-function refuseSame(reference: Target, target: Target): void {
-  const same =
-    reference.runtime === target.runtime &&
-    reference.version === target.version &&
-    reference.device === target.device &&
-    JSON.stringify(Object.entries(reference.options).sort()) === JSON.stringify(Object.entries(target.options).sort())
-  if (same) {
-    throw new UsageError(
-      'same-target',
-      `target "${target.name}" is its own reference, so it cannot fail; give another --target or --reference`,
-    )
-  }
 }
