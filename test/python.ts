@@ -6,8 +6,8 @@ export const TEST_PYTHON = process.env.ASSAY_TEST_PYTHON
 
 /** Tests that need a Python with a module; skipped with a reason where nobody made one. */
 export function describeWithPython(title: string, module: string, tests: () => void): void {
-  const isHere = spawnSync(TEST_PYTHON ?? 'python3', ['-c', `import ${module}`]).status === 0
-  if (TEST_PYTHON !== undefined || isHere) describe(title, tests)
+  const isHere = () => spawnSync('python3', ['-c', `import ${module}`]).status === 0
+  if (TEST_PYTHON !== undefined || isHere()) describe(title, tests)
   else
     describe(title, () => void test.skip(`skipped: python3 has no ${module}; ASSAY_TEST_PYTHON may name one`, () => {}))
 }

@@ -16,6 +16,7 @@ import { createPool, type Pool } from '../runtimes/pool.ts'
 import { expectedPlace, readExpected } from '../settings/expected-place.ts'
 import { onnxChoices } from '../settings/onnx-choices.ts'
 import type { TestValues } from '../settings/test-values.ts'
+import { layersSuite } from '../suites/layers/suite.ts'
 import type { FormsDump } from '../suites/onnx/forms-dump.ts'
 import { onnxSuite } from '../suites/onnx/suite.ts'
 import { describeEnvironment } from './environment.ts'
@@ -125,18 +126,20 @@ async function planRequest(
   const { cwd, paths, values, loaded, targets } = invocation
   const { keyword, pattern, shard, durations } = values
   const choices = onnxChoices(values, loaded.config)
-  const suite = onnxSuite({
+  const { forFolders, ...forModels } = targets
+  const shared = {
     cwd,
     paths,
     only: invocation.only,
-    ...targets,
+    ...forModels,
     ...choices,
     pool,
     contents: shard !== undefined,
     reproduce: reproduceOf(invocation),
-  })
+  }
+  const suite = onnxSuite(shared)
   return {
-    suites: [forms ? forms.after(suite) : suite],
+    suites: [forms ? forms.after(suite) : suite, layersSuite({ ...shared, ...forFolders })],
     select: { ...(keyword !== undefined && { keyword }), ...(pattern !== undefined && { pattern }) },
     ...(values.lastFailed && { narrow: (ids) => narrowToFailed(ids, invocation, notice) }),
     shard: shard === undefined ? null : parseShard(shard),

@@ -8,6 +8,9 @@ import type { TestValues } from './test-values.ts'
 
 export const DEFAULT_REFERENCE = 'ort:cpu'
 export const DEFAULT_TARGETS: readonly string[] = ['ort-web:wasm']
+/** Of models that ONNX Runtime does not take. */
+const DEFAULT_FOLDER_REFERENCE = 'torch:cpu'
+const DEFAULT_FOLDER_TARGETS: readonly string[] = ['torch:cpu,dtype=bf16']
 
 type ChoosingValues = Pick<TestValues, 'reference' | 'target'> & Partial<Pick<TestValues, 'hw' | 'chip'>>
 
@@ -20,6 +23,8 @@ export interface ChosenTargets {
   readonly targets: readonly Target[]
   /** The targets were named by nobody. */
   readonly areDefaults: boolean
+  /** The same for Hugging Face folders, which have other defaults. */
+  readonly forFolders: { readonly reference: Target; readonly targets: readonly Target[] }
 }
 
 /** Refuses what no run could have as its targets. */
@@ -42,6 +47,10 @@ export function chosenTargets(values: ChoosingValues, config: AssayConfig): Chos
     defaultReference: readTarget(DEFAULT_REFERENCE),
     targets,
     areDefaults: values.target === undefined,
+    forFolders: {
+      reference: reference ?? readTarget(DEFAULT_FOLDER_REFERENCE),
+      targets: values.target === undefined ? DEFAULT_FOLDER_TARGETS.map(readTarget) : targets,
+    },
   }
 }
 

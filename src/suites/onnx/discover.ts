@@ -3,6 +3,7 @@ import { basename, dirname, extname, join, relative, resolve, sep } from 'node:p
 import { UsageError } from '../../domain/errors.ts'
 import { globRoot, globToRegExp, isGlob, walkFiles } from '../../files/glob.ts'
 import { nearFile } from '../../files/near-file.ts'
+import { configOf } from '../../models/hugging-face.ts'
 
 export interface FoundModel {
   /** The model's part of the case id. */
@@ -32,7 +33,7 @@ export function discoverModels(paths: readonly string[], cwd: string): FoundMode
 function candidatesOf(pattern: string, cwd: string): Candidate[] {
   const path = resolve(cwd, pattern)
   if (!existsSync(path)) return isGlob(pattern) ? globCandidates(pattern, cwd) : missing(pattern, path)
-  if (!statSync(path).isDirectory()) return [{ path, root: dirname(path) }]
+  if (!statSync(path).isDirectory()) return configOf(path) === path ? [] : [{ path, root: dirname(path) }]
   const models = [...walkFiles(path)].filter((file) => extname(file) === '.onnx')
   return models.map((file) => ({ path: file, root: path }))
 }

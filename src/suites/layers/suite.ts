@@ -1,0 +1,91 @@
+import type { Target } from '../../domain/target.ts'
+import { FileDigests, sha256File } from '../../files/digest.ts'
+import { configOf } from '../../models/hugging-face.ts'
+import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import { refuseSame } from '../onnx/refuse-same.ts'
+import { bindShapes, shapeSuffix } from '../onnx/shapes.ts'
+import type { OnnxSuiteOptions } from '../onnx/suite.ts'
+import { discoverFolders, type FoundFolder } from './discover.ts'
+import { judgeFolder } from './judge-folder.ts'
+
+export interface LayersSuiteOptions
+  extends Pick<
+    OnnxSuiteOptions,
+    | 'cwd'
+    | 'paths'
+    | 'only'
+    | 'otherReferences'
+    | 'areDefaults'
+    | 'seed'
+    | 'shapes'
+    | 'inputs'
+    | 'tolerances'
+    | 'pool'
+    | 'scopes'
+    | 'contents'
+    | 'reproduce'
+  > {
+  readonly reference: Target
+  readonly targets: readonly Target[]
+}
+
+/** What the cases of one run share. */
+export interface LayersSuiteContext extends LayersSuiteOptions {
+  readonly digests: FileDigests
+}
+
+export interface FolderCase extends Case {
+  readonly path: string
+  readonly dims: Readonly<Record<string, number>>
+  /** No other model is judged in this run, so every given input and dimension must be its own. */
+  readonly onlyModel: boolean
+  readonly referenceTarget: Target
+  readonly underTest: Target
+}
+
+/** Hugging Face folders: what the whole gives, and where it fails, which of its modules first differs. */
+export function layersSuite(options: LayersSuiteOptions): Suite {
+  const cases = new Map<string, FolderCase>()
+  const context: LayersSuiteContext = { ...options, digests: new FileDigests() }
+  return {
+    name: 'layers',
+    async *collect() {
+      if (!options.scopes.includes('full')) return
+      const folders = discoverFolders(options.paths, options.cwd)
+      for (const folder of folders.filter(({ path }) => options.only?.includes(path) ?? true)) {
+        const content = options.contents ? await sha256File(configOf(folder.path)!) : undefined
+        for (const found of casesOf(folder, options)) {
+          const whole = { ...found, onlyModel: folders.length === 1 }
+          cases.set(whole.id, whole)
+          yield { ...whole, ...(content && { content }) }
+        }
+      }
+    },
+    judge: (c: Case, lab: Lab): Promise<Judgement> => judgeFolder(cases.get(c.id)!, lab, context),
+  }
+}
+
+function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<Omit<FolderCase, 'onlyModel'>> {
+  const { reference, otherReferences, targets, shapes } = options
+  const bindings = bindShapes(shapes, folder.name)
+  for (const dims of bindings) {
+    const scope = `full_model${bindings.length > 1 ? shapeSuffix(dims) : ''}`
+    for (const target of targets) {
+      for (const trusted of [reference, ...otherReferences]) refuseSame(trusted, target)
+      yield {
+        id: `${folder.name}/${scope}@${target.name}`,
+        suite: 'layers',
+        model: folder.name,
+        scope,
+        reference: [reference, ...otherReferences].map(({ name }) => name).join(' and '),
+        target: target.name,
+        aliases: [],
+        affinity: `${folder.name}/${scope}`,
+        path: folder.path,
+        dims,
+        referenceTarget: reference,
+        underTest: target,
+      }
+    }
+  }
+}
