@@ -14,6 +14,7 @@ import {
   INIT_OPTIONS,
   LIST_OPTIONS,
   MERGE_OPTIONS,
+  SETUP_OPTIONS,
 } from '../settings/command-options.ts'
 import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
 import { valueText } from '../settings/option-text.ts'
@@ -105,6 +106,14 @@ const COMMANDS: readonly CommandSpec[] = [
     options: DOCTOR_OPTIONS,
     anyEnvironment: true,
     load: async () => (await import('./doctor.ts')).doctor(ALL_OPTIONS),
+  },
+  {
+    name: 'setup',
+    argument: '[words...]',
+    summary: 'python [engines...]: a Python environment for onnxruntime, onnx-reference, openvino, iree or torch',
+    completes: ['python'],
+    options: SETUP_OPTIONS,
+    load: async () => (await import('./setup.ts')).setup,
   },
   {
     name: 'completion',

@@ -1,13 +1,9 @@
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { UsageError } from '../domain/errors.ts'
+import { withLock } from './install-lock.ts'
 import { runNpm } from './npm.ts'
 import { noSuchVersion } from './npm-versions.ts'
-
-const POLL_MS = 200
-/** A lock without a number for so long is not being written any more. */
-const UNSIGNED_MS = 10_000
 
 const underWay = new Map<string, Promise<void>>()
 
@@ -65,47 +61,6 @@ async function npmInstall(folder: string, name: string, version: string): Promis
   if (succeeded) return
   const unknown = /\bcode ETARGET\b/.test(complaint) ? await noSuchVersion(name, version, folder) : null
   throw unknown ?? new UsageError('install', `cannot install ${spec}; npm said: ${complaint}`)
-}
-
-async function withLock(path: string, work: () => Promise<void>): Promise<void> {
-  while (!(await takeLock(path))) await delay(POLL_MS)
-  try {
-    await work()
-  } finally {
-    await rm(path, { force: true })
-  }
-}
-
-async function takeLock(path: string): Promise<boolean> {
-  try {
-    await writeFile(path, String(process.pid), { flag: 'wx' })
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    if (await isStale(path)) await rm(path, { force: true })
-    return false
-  }
-}
-
-/** Its owner has ended, perhaps before it wrote its number. */
-async function isStale(path: string): Promise<boolean> {
-  const pid = Number(await readFile(path, 'utf8').catch(() => ''))
-  if (!(pid > 0)) return (await ageMs(path)) > UNSIGNED_MS
-  // This process asks for each folder once, so an earlier one had the same number.
-  if (pid === process.pid) return true
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
-}
-
-async function ageMs(path: string): Promise<number> {
-  return stat(path).then(
-    ({ mtimeMs }) => Date.now() - mtimeMs,
-    () => 0,
-  )
 }
 
 async function exists(path: string): Promise<boolean> {

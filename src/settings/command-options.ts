@@ -149,3 +149,19 @@ export const INIT_OPTIONS: readonly OptionSpec[] = [
   { key: 'force', flags: '--force', type: 'boolean', commandLineOnly: true, help: 'overwrite what is there' },
   optionNamed('color'),
 ]
+
+export const SETUP_OPTIONS: readonly OptionSpec[] = [
+  {
+    ...optionNamed('python'),
+    commandLineOnly: true,
+    help: 'the Python that the environment is made from (default: python3 of PATH); with --list, the one that is looked at',
+  },
+  {
+    key: 'list',
+    flags: '--list',
+    type: 'boolean',
+    commandLineOnly: true,
+    help: 'print the engines, their versions and which are installed; install nothing',
+  },
+  optionNamed('color'),
+]

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { eachLine } from '../../runtimes/each-line.ts'
+import { Tail } from '../../runtimes/tail.ts'
+
+export interface ToolEnd {
+  readonly succeeded: boolean
+  /** The end of what it printed, or why it printed nothing. */
+  readonly complaint: string
+}
+
+/** Runs a Python with arguments; every line that it prints is given on as it comes. */
+export async function runPython(
+  path: string,
+  args: readonly string[],
+  hear: (line: string) => void = () => {},
+): Promise<ToolEnd> {
+  const child = spawn(path, args, { env: pipEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] })
+  const tail = new Tail()
+  for (const stream of [child.stdout, child.stderr]) tail.drain(stream)
+  eachLine(child.stdout, hear)
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ succeeded: false, complaint: error.message }))
+    child.on('close', (code, signal) => {
+      const complaint = tail.text().trim() || (signal ? `ended by ${signal}` : `exit code ${code}`)
+      resolve({ succeeded: code === 0, complaint })
+    })
+  })
+}
+
+/** Somebody's own settings of pip count, but for those that would install somewhere else. */
+function pipEnvironment(): NodeJS.ProcessEnv {
+  const misleading =
+    /^(PIP_(USER|TARGET|PREFIX|ROOT|DRY_RUN|REQUIREMENT|PYTHON|NO_DEPS)|PYTHONHOME|PYTHONPATH|__PYVENV_LAUNCHER__)$/
+  return Object.fromEntries(Object.entries(process.env).filter(([key]) => !misleading.test(key)))
+}

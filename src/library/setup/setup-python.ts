@@ -1,0 +1,157 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { UsageError } from '../../domain/errors.ts'
+import { unknown } from '../../domain/target.ts'
+import { explainWriteError, writeFileAtomic } from '../../files/atomic.ts'
+import { isExecutable } from '../../runtimes/find-program.ts'
+import { withLock } from '../../runtimes/install-lock.ts'
+import { askPython } from '../../runtimes/python/ask-python.ts'
+import { PYTHON_ENGINES, type PythonEngine, pinsOf } from '../../runtimes/python/engines.ts'
+import {
+  interpreterIn,
+  type PythonEnvironment,
+  pythonHome,
+  readEnvironment,
+  recordPath,
+  SCHEMA,
+} from '../../runtimes/python/environment.ts'
+import { hideFromGit } from '../hide-from-git.ts'
+import { basePython } from './base-python.ts'
+import { runPython } from './pip.ts'
+
+export interface SetupRequest {
+  readonly cwd: string
+  /** Empty: all of them. */
+  readonly engines: readonly string[]
+  /** The Python to make the environment from; without it, python3 of PATH. */
+  readonly base: string | undefined
+  /** What is being done, now. */
+  readonly progress: (text: string) => void
+}
+
+export interface SetupOutcome {
+  readonly home: string
+  readonly python: string
+  /** It was there before, so the Python that was named to make it from did not count. */
+  readonly baseIgnored: boolean
+  /** What was asked for, with what pip installed; `isNew` where it was not there before. */
+  readonly engines: readonly { readonly name: string; readonly pins: readonly string[]; readonly isNew: boolean }[]
+}
+
+/** Makes the environment where there is none, and installs what is missing in it. */
+export async function setupPython(request: SetupRequest): Promise<SetupOutcome> {
+  const engines = enginesNamed(request.engines)
+  const assayFolder = join(request.cwd, '.assay')
+  const home = pythonHome(join(assayFolder, 'runtimes'))
+  await hideFromGit(assayFolder)
+  let outcome: SetupOutcome | undefined
+  await withLock(`${home}.lock`, async () => {
+    outcome = await installMissing(engines, home, request)
+  })
+  return outcome!
+}
+
+export function enginesNamed(names: readonly string[]): readonly PythonEngine[] {
+  const known = PYTHON_ENGINES.map(({ name }) => name)
+  const stranger = names.find((name) => !known.includes(name))
+  if (stranger !== undefined) throw unknown('engine', `engine "${stranger}" of Python`, stranger, known)
+  return names.length === 0 ? PYTHON_ENGINES : PYTHON_ENGINES.filter(({ name }) => names.includes(name))
+}
+
+async function installMissing(
+  engines: readonly PythonEngine[],
+  home: string,
+  request: SetupRequest,
+): Promise<SetupOutcome> {
+  const before = await healthyEnvironment(home)
+  const missing = engines.filter((engine) => !isInstalled(engine, before))
+  const outcome = (python: string) => ({
+    home,
+    python,
+    baseIgnored: before !== null && request.base !== undefined,
+    engines: engines.map((engine) => ({ name: engine.name, pins: pinsOf(engine), isNew: missing.includes(engine) })),
+  })
+  if (before && missing.length === 0) return outcome(before.python)
+  const python = before?.python ?? (await makeEnvironment(home, request))
+  await installEngines(missing, home, before ?? { schema: SCHEMA, python, engines: {} }, request.progress)
+  return outcome(python)
+}
+
+/** One whose installation ended and whose interpreter still answers. */
+async function healthyEnvironment(home: string): Promise<PythonEnvironment | null> {
+  const environment = readEnvironment(home)
+  const path = interpreterIn(home)
+  if (!environment || !isExecutable(path)) return null
+  return (await askPython(path, [], [])) instanceof Error ? null : environment
+}
+
+/** In the versions that this Assay wants; an older one had others. */
+function isInstalled(engine: PythonEngine, environment: PythonEnvironment | null): boolean {
+  const installed = environment?.engines[engine.name] ?? []
+  return pinsOf(engine).every((pin) => installed.includes(pin))
+}
+
+/** Anew, whatever lies there: it is half made, or its interpreter is gone. */
+async function makeEnvironment(home: string, { base, cwd, progress }: SetupRequest): Promise<string> {
+  const { path, version } = await basePython(base, cwd)
+  progress(`making a Python ${version} environment in .assay/python`)
+  try {
+    await rm(home, { recursive: true, force: true })
+    await mkdir(dirname(home), { recursive: true })
+  } catch (error) {
+    throw explainWriteError(error, home)
+  }
+  const { succeeded, complaint } = await runPython(path, ['-m', 'venv', home])
+  if (succeeded) return version
+  await rm(home, { recursive: true, force: true })
+  throw toolFailure(`cannot make an environment with ${path}; the end of what it said is above`, complaint)
+}
+
+/** While pip works there is no record, so that an environment in the middle of a change is never taken for a good one. */
+async function installEngines(
+  engines: readonly PythonEngine[],
+  home: string,
+  before: PythonEnvironment,
+  progress: (text: string) => void,
+): Promise<void> {
+  const names = engines.map(({ name }) => name).join(', ')
+  const record = recordPath(home)
+  await rm(record, { force: true })
+  progress(`installing ${names}`)
+  const pins = [...new Set(engines.flatMap(pinsOf))]
+  const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', ...pins]
+  const { succeeded, complaint } = await runPython(interpreterIn(home), pip, (line) => hearPip(line, names, progress))
+  if (!succeeded) {
+    // pip takes back what it began, so what was there before still is.
+    if (Object.keys(before.engines).length > 0) await writeRecord(record, before)
+    throw toolFailure(`cannot install ${names}; the end of what pip said is above`, complaint)
+  }
+  progress(`trying ${names}`)
+  for (const engine of engines) await refuseBroken(engine, home)
+  const installed = Object.fromEntries(engines.map((engine) => [engine.name, pinsOf(engine)]))
+  await writeRecord(record, { ...before, engines: { ...before.engines, ...installed } })
+}
+
+function toolFailure(message: string, said: string): UsageError {
+  return new UsageError('install', message, { cause: said })
+}
+
+function writeRecord(path: string, record: PythonEnvironment): Promise<void> {
+  return writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`)
+}
+
+const NEWS = /^\s*(Collecting|Downloading|Installing|Building) (.*)$/
+
+/** `installing onnxruntime: downloading numpy-2.4.6-….whl (16.6 MB)` */
+function hearPip(line: string, names: string, progress: (text: string) => void): void {
+  const [, what, rest = ''] = NEWS.exec(line) ?? []
+  if (what) progress(`installing ${names}: ${what.toLowerCase()} ${rest}`)
+}
+
+/** pip is content with libraries that cannot be loaded here. */
+async function refuseBroken({ name, modules }: PythonEngine, home: string): Promise<void> {
+  const imports = modules.map((module) => `import ${module}`).join('; ')
+  const { succeeded, complaint } = await runPython(interpreterIn(home), ['-c', imports])
+  if (succeeded) return
+  throw toolFailure(`${name} was installed but cannot be loaded here; the end of what Python said is above`, complaint)
+}
