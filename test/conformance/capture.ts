@@ -51,7 +51,7 @@ export async function captureTensors(pool: Pool, target: Target, model: ModelRef
   return { ...captured, chunks, tensors: joinChunks(chunks) }
 }
 
-function joinChunks(chunks: readonly TensorChunk[]): Map<string, Tensor> {
+export function joinChunks(chunks: readonly TensorChunk[]): Map<string, Tensor> {
   const tensors = new Map<string, Tensor>()
   for (const { name, dtype, shape, bytes } of chunks) {
     const before = tensors.get(name)?.bytes ?? new Uint8Array(0)

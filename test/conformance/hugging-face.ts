@@ -44,8 +44,8 @@ export function ownCodeConfig(more: object = {}): object {
   return { model_type: 'assay-own', architectures: ['OwnModel'], auto_map, ...more }
 }
 
-/** A modelling file whose `OwnModel` has this body; `torch` and `nn` are there. */
-export function ownCode(body: string): string {
+/** A modelling file whose `OwnModel` has this body, after other definitions; `torch` and `nn` are there. */
+export function ownCode(body: string, before = ''): string {
   return `
 import torch
 from torch import nn
@@ -55,6 +55,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 class OwnConfig(PreTrainedConfig):
     model_type = "assay-own"
 
+${before}
 
 class OwnModel(PreTrainedModel):
     config_class = OwnConfig

@@ -130,20 +130,26 @@ def load_weights(folder, model_class, config, options, dtype):
     try:
         model, info = model_class.from_pretrained(
             folder.path, config=config, dtype=dtype, use_safetensors=True, weights_only=True, local_files_only=True,
-            attn_implementation=options["attention"], trust_remote_code=folder.trusts, output_loading_info=True)
+            attn_implementation=options["attention"], trust_remote_code=folder.trusts, output_loading_info=True,
+            # What does not fit is refused below, with its name.
+            ignore_mismatched_sizes=True)
     except Exception as error:
         raise refused(one_line(error)) from error
-    missing = sorted(info["missing_keys"])
-    if missing:
-        # transformers only warns, and goes on with random numbers.
-        count = len(list(model.state_dict()))
-        raise refused(f"the weights lack {len(missing)} of {count} entries of {type(model).__name__}: {shortened(missing)}")
-    wrong = [*info["mismatched_keys"], *info["error_msgs"]]
-    if wrong:
-        raise refused(f"the weights do not fit {type(model).__name__}: {shortened([str(item) for item in wrong])}")
+    refuse_gaps(model, info)
     unused = sorted(info["unexpected_keys"])
     source = next(name for name in WEIGHTS if os.path.exists(os.path.join(folder.path, name)))
     return model, {"weights": source, **({"unusedWeights": shortened(unused)} if unused else {})}
+
+
+def refuse_gaps(model, info):
+    """transformers only warns, and goes on with random numbers."""
+    kind, count = type(model).__name__, len(model.state_dict())
+    wrong = [f"{name} has shape {tuple(found)}, expected {tuple(fits)}" for name, found, fits in sorted(info["mismatched_keys"])]
+    if wrong or info["error_msgs"]:
+        raise refused(f"the weights do not fit {kind}: {shortened([*wrong, *info['error_msgs']])}")
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise refused(f"the weights lack {len(missing)} of {count} entries of {kind}: {shortened(missing)}")
 
 
 def read_settings(path):

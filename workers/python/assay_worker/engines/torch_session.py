@@ -62,7 +62,7 @@ class TorchSession(Session):
         self.seed = whole_number(options["seed"], "seed")
         self.parameters = inspect.signature(model.forward).parameters
         self.inputs = input_specs(model, self.parameters)
-        self.compiles = options["compile"] == "inductor"
+        self.compiles, self.has_compiled = options["compile"] == "inductor", False
         if taps is not None and self.compiles:
             raise refused("compile=inductor makes one program of many modules, so single ones have no outputs; "
                           "leave the taps out, or take compile=eager")
@@ -86,6 +86,7 @@ class TorchSession(Session):
             self.taps.listen(give)
         try:
             output, duration_ms = self.compute(fed)
+            doubts = self.doubts()
             named = name_outputs(output)
             warnings = self.taps.finish(named) if self.taps else []
         finally:
@@ -95,7 +96,7 @@ class TorchSession(Session):
             raise StageFailure("run", f"{type(self.model).__name__} gave no tensor, but a {type(output).__name__}")
         for name, tensor in named.items():
             give(name, from_torch(name, tensor))
-        return {"durationMs": duration_ms, "warnings": [*warnings, *self.doubts()]}
+        return {"durationMs": duration_ms, "warnings": [*warnings, *doubts]}
 
     def place(self, value):
         """On the device; numbers with a fraction in the precision that is computed in."""
@@ -103,6 +104,10 @@ class TorchSession(Session):
         return tensor.to(self.dtype) if tensor.dtype == torch.float32 else tensor
 
     def compute(self, fed):
+        if self.compiles and not self.has_compiled:
+            # Programs of other sessions would be taken over, and not be counted.
+            torch._dynamo.reset()
+            torch._dynamo.utils.counters.clear()
         with torch.no_grad(), Blame(self.model):
             started = time.perf_counter()
             output = self.forward(**fed)
@@ -111,13 +116,12 @@ class TorchSession(Session):
             return output, (time.perf_counter() - started) * 1e3
 
     def doubts(self):
-        if not self.compiles:
+        """torch.compile says nothing when it gives up, and runs the model as it is."""
+        if not self.compiles or self.has_compiled:
             return []
         from torch._dynamo.utils import counters
-        graphs, breaks = counters["stats"]["unique_graphs"], sum(counters["graph_break"].values())
-        if graphs == 0:
-            return ["torch.compile compiled nothing of this model; all of it ran as it is"]
-        return [f"torch.compile left out {breaks} places, which ran as they are"] if breaks else []
+        self.has_compiled = counters["stats"]["unique_graphs"] > 0
+        return [] if self.has_compiled else ["torch.compile compiled nothing of this model; all of it ran as it is"]
 
     def decode_start(self, inputs, params):
         self.decoding = None

@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url'
+import type { Target } from '../../src/domain/target.ts'
+import type { Tensor, TensorChunk, Trace } from '../../src/domain/tensor.ts'
+import { DEFAULT_LIMITS, type ModelRef } from '../../src/runtimes/contract.ts'
+import type { Pool } from '../../src/runtimes/pool.ts'
+import { WorkerProxy } from '../../src/runtimes/proxy.ts'
+import { TORCH } from '../../src/runtimes/python/torch-kind.ts'
+import { readTarget } from '../../src/runtimes/registry.ts'
+import { TEST_PYTHON } from '../python.ts'
+import { joinChunks, traceOf } from './capture.ts'
+
+export const trusted = readTarget('torch:cpu,trust-code=true')
+
+export function wholeNumbers(rows: readonly (readonly number[])[]): Tensor {
+  const values = BigInt64Array.from(rows.flat(), BigInt)
+  return { dtype: 'int64', shape: [rows.length, rows[0]!.length], bytes: new Uint8Array(values.buffer) }
+}
+
+export function idsOf(...rows: readonly (readonly number[])[]): Trace {
+  return traceOf({ input_ids: wholeNumbers(rows) })
+}
+
+/** Runs a model once, with taps. */
+export async function captureTaps(pool: Pool, target: Target, model: ModelRef, inputs: Trace, taps: readonly string[]) {
+  let chunks: TensorChunk[] = []
+  const makeSink = async () => {
+    chunks = []
+    return async (chunk: TensorChunk) => void chunks.push({ ...chunk, bytes: chunk.bytes.slice() })
+  }
+  const captured = await pool.capture({ target, side: 'target', model, inputs, taps, makeSink })
+  return { ...captured, tensors: joinChunks(chunks) }
+}
+
+/** A worker of one's own, for what a pool does not do: many runs of one session. */
+export async function startTorch(target: Target): Promise<WorkerProxy> {
+  const projectFolder = fileURLToPath(new URL('../..', import.meta.url))
+  const context = {
+    projectFolder,
+    runtimesFolder: '.assay/runtimes',
+    python: TEST_PYTHON ?? 'python3',
+    notice: () => {},
+  }
+  return WorkerProxy.start(await TORCH.launch(target, context), target.device, DEFAULT_LIMITS)
+}
