@@ -1,3 +1,4 @@
+import { parseSeconds } from '../domain/duration.ts'
 import { UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/target.ts'
 
@@ -100,11 +101,11 @@ const SIZE_UNITS: Record<string, number> = {
   mib: 2 ** 20,
   gib: 2 ** 30,
 }
-const TIME_UNITS: Record<string, number> = { '': 1, ms: 1e-3, s: 1, m: 60, min: 60, h: 3600 }
 
 function parseNumber(spec: OptionSpec, text: string): number {
+  if (spec.type === 'seconds') return parseSeconds(text) ?? Number.NaN
   const match = /^([0-9.eE+-]+)\s*([a-zA-Z]*)$/.exec(text.trim())
-  const units = spec.type === 'bytes' ? SIZE_UNITS : spec.type === 'seconds' ? TIME_UNITS : { '': 1 }
+  const units: Readonly<Record<string, number>> = spec.type === 'bytes' ? SIZE_UNITS : { '': 1 }
   const unit = match && units[match[2]!.toLowerCase()]
   return match && unit ? Number(match[1]) * unit : Number.NaN
 }
