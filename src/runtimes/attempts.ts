@@ -131,7 +131,7 @@ function blame(error: unknown, task: Task, stage: Stage): unknown {
 
 function asStageError(error: unknown, { target, side }: Task, stage: Stage): unknown {
   if (error instanceof RefusedRequest) {
-    return new StageError(stage, `${target.name}: ${error.message}`, { side, detail: error.detail })
+    return new StageError(error.stage ?? stage, `${target.name}: ${error.message}`, { side, detail: error.detail })
   }
   if (!(error instanceof StageError) || error.side) return error
   return new StageError(error.stage, `${target.name}: ${error.message}`, { side, detail: error.detail, cause: error })

@@ -1,4 +1,5 @@
 import type { FailureDetail } from '../domain/errors.ts'
+import type { Stage } from '../domain/verdict.ts'
 
 /** How a worker failed as a process; what a healthy worker answers is a RefusedRequest instead. */
 export type FailureKind = 'start' | 'died' | 'memory' | 'timeout' | 'protocol' | 'aborted'
@@ -18,8 +19,11 @@ export class WorkerFailure extends Error {
 export class RefusedRequest extends Error {
   override readonly name = 'RefusedRequest'
   readonly detail: FailureDetail
-  constructor(message: string, detail: FailureDetail = {}) {
+  /** Where it arose, as far as the worker knows better than the host. */
+  readonly stage: Stage | null
+  constructor(message: string, detail: FailureDetail = {}, stage: Stage | null = null) {
     super(message)
     this.detail = detail
+    this.stage = stage
   }
 }

@@ -1,10 +1,12 @@
 import { StageError } from '../../domain/errors.ts'
+import type { TensorChunk } from '../../domain/tensor.ts'
 import type { Stage } from '../../domain/verdict.ts'
 import { checkInputs } from '../check-inputs.ts'
 import type { Runtime, Session } from '../contract.ts'
 import { type HostRequest, PROTOCOL, type RunParams } from '../protocol/messages.ts'
 import { splitTensor } from '../protocol/split-tensor.ts'
 import type { Channel } from './channel.ts'
+import { LastError } from './last-error.ts'
 import type { ModelDesk } from './model-desk.ts'
 import { HostGone, receiveInputs } from './receive.ts'
 
@@ -79,10 +81,10 @@ async function open<Model>(
   sessions: Map<number, Session>,
   request: Request<'open'>,
 ) {
-  const { target, taps } = request.params
+  const { model: _named, ...options } = request.params
   const model = await desk.fetch(channel, request)
   const startedAt = performance.now()
-  const session = await runtime.open(model, taps ? { target, taps } : { target }).finally(() => desk.tidy())
+  const session = await runtime.open(model, options).finally(() => desk.tidy())
   const durationMs = performance.now() - startedAt
   lastSession++
   sessions.set(lastSession, session)
@@ -91,12 +93,12 @@ async function open<Model>(
 }
 
 async function run(channel: Channel, sessions: Map<number, Session>, request: Request<'run'>) {
-  const { session: id, values }: RunParams = request.params
+  const { session: id, values, logs }: RunParams = request.params
   const inputs = await receiveInputs(channel, request.id, values)
   const session = sessions.get(id)
   if (!session) throw new StageError('run', `there is no session ${id}`)
   checkInputs(session.inputs, inputs)
-  return await session.run(inputs, async (chunk) => {
+  const send = async (chunk: TensorChunk) => {
     for (const part of splitTensor(chunk, chunk.bytes)) {
       const place = { offset: chunk.offset + part.offset, last: chunk.last && part.last }
       const { name, dtype, shape } = part
@@ -105,7 +107,8 @@ async function run(channel: Channel, sessions: Map<number, Session>, request: Re
         part.bytes,
       )
     }
-  })
+  }
+  return await session.run(inputs, send, logs)
 }
 
 async function close(sessions: Map<number, Session>, id: number): Promise<unknown> {
@@ -127,9 +130,11 @@ async function form<Model>(
   return { file: await runtime.form(model, options).finally(() => desk.tidy()) }
 }
 
+const STAGE_OF: Readonly<Record<string, Stage>> = { hello: 'compile', open: 'compile', form: 'compile', run: 'run' }
+
 function wireError(error: unknown, method: string): unknown {
   if (error instanceof UnknownMethod) return { code: METHOD_NOT_FOUND, message: error.message }
-  const stage: Stage = error instanceof StageError ? error.stage : method === 'run' ? 'run' : 'compile'
-  const detail = error instanceof StageError ? error.detail : {}
-  return { code: FAILED, message: error instanceof Error ? error.message : String(error), data: { ...detail, stage } }
+  const { stage = STAGE_OF[method], detail = {} } = error instanceof StageError ? error : {}
+  const data = { ...detail, stage, ends: error instanceof LastError }
+  return { code: FAILED, message: error instanceof Error ? error.message : String(error), data }
 }
