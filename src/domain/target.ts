@@ -9,6 +9,17 @@ export interface Target {
   readonly device: string
   /** The values of a repeated key are joined by commas. */
   readonly options: Readonly<Record<string, string>>
+  /** What describes its hardware type and chip, where files do; `options` has their names. */
+  readonly files?: HardwareFiles
+}
+
+export type HardwareFiles = Readonly<Partial<Record<'hw' | 'chip', HardwareFile>>>
+
+/** The JSON file that describes a hardware type or chip. */
+export interface HardwareFile {
+  /** Absolute. */
+  readonly path: string
+  readonly content: unknown
 }
 
 /** What a runtime says about its own spec strings. */

@@ -85,7 +85,7 @@ function models(paths: readonly string[], config: AssayConfig, file: string | nu
 
 /** What only the file can say. */
 function sections(
-  { targets = {}, inputs = {}, dims = {}, tolerances = [] }: AssayConfig,
+  { targets = {}, toolchains = {}, inputs = {}, dims = {}, tolerances = [] }: AssayConfig,
   file: string,
 ): SettingGroup[] {
   const row = (key: string, place: string, given: unknown): ExplainedSetting => {
@@ -100,6 +100,10 @@ function sections(
     {
       title: 'Targets by name',
       settings: Object.entries(targets).map(([name, value]) => row(name, `targets.${name}`, value)),
+    },
+    {
+      title: 'Toolchains',
+      settings: Object.entries(toolchains).map(([name, value]) => row(name, `toolchains.${name}`, value)),
     },
     { title: 'Inputs by model', settings: nested('inputs', inputs) },
     { title: 'Dimensions by model', settings: nested('dims', dims) },

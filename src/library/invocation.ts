@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
+import type { Toolchains } from '../runtimes/toolchain/definition.ts'
 import type { AssayConfig } from '../settings/assay-config.ts'
 import { type LoadedConfig, loadConfig } from '../settings/config-file.ts'
 import { TEST_OPTIONS } from '../settings/option-table.ts'
@@ -7,6 +8,7 @@ import { resolveOptions } from '../settings/options.ts'
 import { type Invoked, reproduceCommand } from '../settings/reproduce.ts'
 import { type ChosenTargets, chosenTargets } from '../settings/targets.ts'
 import { type TestValues, testValues } from '../settings/test-values.ts'
+import { toolchainsOf } from '../settings/toolchains.ts'
 
 /** What was asked for, before anything is known about the models. */
 export interface Asked {
@@ -20,7 +22,7 @@ export interface Asked {
   readonly sections?: Sections
 }
 
-type Sections = Pick<AssayConfig, 'targets' | 'inputs' | 'dims' | 'tolerances'>
+type Sections = Pick<AssayConfig, 'targets' | 'toolchains' | 'inputs' | 'dims' | 'tolerances'>
 
 /** Everything that is known before the first case is collected. */
 export interface Invocation {
@@ -32,6 +34,7 @@ export interface Invocation {
   readonly values: TestValues
   readonly loaded: LoadedConfig
   readonly targets: ChosenTargets
+  readonly toolchains: Toolchains
   /** Of the models found only these, by path. */
   readonly only?: readonly string[]
 }
@@ -42,6 +45,7 @@ export async function invocationOf(asked: Asked): Promise<Invocation> {
   if (command === 'run' && loaded.path === null) throw noConfig()
   const sources = { commandLine: options, environment, file: loaded.config }
   const values = testValues(resolveOptions(TEST_OPTIONS, sources).values)
+  const toolchains = toolchainsOf(loaded.config, cwd)
   return {
     command,
     cwd,
@@ -49,7 +53,8 @@ export async function invocationOf(asked: Asked): Promise<Invocation> {
     givenPaths: paths,
     values,
     loaded,
-    targets: chosenTargets(values, loaded.config),
+    targets: chosenTargets(values, loaded.config, { cwd, toolchains }),
+    toolchains,
   }
 }
 
@@ -61,9 +66,11 @@ function noConfig(): UsageError {
 }
 
 /** Names of the file stay usable; what both have is taken from the sections. */
-function withSections({ path, config }: LoadedConfig, { targets, inputs, dims, tolerances }: Sections): LoadedConfig {
+function withSections({ path, config }: LoadedConfig, sections: Sections): LoadedConfig {
+  const { targets, toolchains, inputs, dims, tolerances } = sections
   const merged = {
     targets: { ...config.targets, ...targets },
+    toolchains: { ...config.toolchains, ...toolchains },
     inputs: { ...config.inputs, ...inputs },
     dims: { ...config.dims, ...dims },
     tolerances: [...(config.tolerances ?? []), ...(tolerances ?? [])],

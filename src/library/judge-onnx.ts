@@ -159,10 +159,16 @@ async function narrowToFailed(ids: readonly string[], { cwd, values }: Invocatio
   return failed
 }
 
-function poolFor({ cwd, values }: Invocation, { notice, hear }: Pick<Audience, 'notice' | 'hear'>): Pool {
+function poolFor({ cwd, values, toolchains }: Invocation, { notice, hear }: Pick<Audience, 'notice' | 'hear'>): Pool {
   const folders = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes') }
   const { python } = values
-  const context: LaunchContext = { ...folders, notice, ...(hear && { hear }), ...(python !== undefined && { python }) }
+  const context: LaunchContext = {
+    ...folders,
+    toolchains,
+    notice,
+    ...(hear && { hear }),
+    ...(python !== undefined && { python }),
+  }
   const stageMs = values.timeout * 1000
   return createPool({
     size: jobsOf(values),

@@ -101,20 +101,18 @@ export class FileWatch {
   }
 }
 
-/** Models that targets run instead, files that inputs are read from, and what is expected to fail. */
+/** Models that targets run instead, files that describe their chips, files that inputs are read from, and what is expected to fail. */
 function otherFiles(invocation: Invocation | null): string[] {
   if (!invocation) return []
   const { cwd, targets, loaded, values } = invocation
-  const models = [
-    ...targets.targets,
-    ...(targets.reference ? [targets.reference] : []),
-    ...targets.otherReferences,
-  ].map(({ options }) => options.model)
+  const sides = [...targets.targets, ...(targets.reference ? [targets.reference] : []), ...targets.otherReferences]
+  const models = sides.map(({ options }) => options.model)
+  const hardware = sides.flatMap(({ files = {} }) => Object.values(files).map(({ path }) => path))
   const policies = Object.values(loaded.config.inputs ?? {}).flatMap((settings) => Object.values(settings))
   const inputs = policies.map((policy) => (typeof policy === 'object' && 'file' in policy ? policy.file : undefined))
   const given = values.input.map((text) => text.slice(text.indexOf('=') + 1))
   const { path: expected } = expectedPlace(values.expected, loaded.path, cwd)
-  return [...models, ...inputs, ...given, expected].flatMap((path) =>
+  return [...models, ...hardware, ...inputs, ...given, expected].flatMap((path) =>
     typeof path === 'string' ? [resolve(cwd, path)] : [],
   )
 }

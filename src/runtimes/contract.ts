@@ -1,6 +1,7 @@
 import type { DType } from '../domain/dtype.ts'
 import type { Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
+import type { Toolchains } from './toolchain/definition.ts'
 
 /** huggingface: a folder with a `config.json`, or such a file alone. */
 export const MODEL_FORMATS = ['onnx', 'huggingface'] as const
@@ -54,6 +55,8 @@ export type Probe = RuntimeInfo | { readonly available: false; readonly reason: 
 export interface OpenOptions {
   readonly target: Target
   readonly taps?: readonly string[]
+  /** A folder for all that tools print on the way; it may not exist yet. */
+  readonly logs?: string
 }
 
 export interface FormOptions {
@@ -133,7 +136,8 @@ export interface Session {
   readonly outputs: readonly ValueSpec[]
   /** What really ran this session: provider, threads, bundle … */
   readonly detail: Readonly<Record<string, string>>
-  run(inputs: Trace, sink: TensorSink): Promise<RunOutcome>
+  /** `logs`: a folder for all that tools print on the way; it may not exist yet. */
+  run(inputs: Trace, sink: TensorSink, logs?: string): Promise<RunOutcome>
   /** Each pull is one step; the key-value cache stays where the model runs. */
   decode?(request: DecodeRequest): AsyncGenerator<DecodeStep, void>
   close(): Promise<void>
@@ -144,18 +148,22 @@ export interface WorkerLaunch {
   readonly argv: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** A foreign program: of our environment it gets the base and these variables. Absent: all of it. */
+  readonly inherits?: readonly string[]
+  /** Over those of the run. */
+  readonly limits?: Partial<Limits>
   /** Our own workers speak on file descriptor 3 and may print on stdout; others speak on stdout. */
   readonly channel: 'fd3' | 'stdout'
   /** A folder of its own, removed when the process has ended. */
   readonly scratch?: string
-  /** Where starting takes longer than a program does, such as waiting for a person. */
-  readonly startMs?: number
   /** Gets every line that it prints, as it comes. */
   readonly hear?: (line: string) => void
 }
 
 /** What a runtime says about its own spec strings, with the values that its options take. */
 export interface RuntimeSchema extends TargetSchema {
+  /** The device is a name from this section of the configuration. */
+  readonly describedIn?: 'toolchains'
   /** The only devices that it can have; without it, what is installed decides. */
   readonly devices?: readonly string[]
   /** Option → the only values it takes. */
@@ -166,6 +174,10 @@ export interface RuntimeSchema extends TargetSchema {
   readonly wholeNumbers?: readonly string[]
   /** Options that take a version of a package. */
   readonly versions?: readonly string[]
+  /** Options that take a time, such as 20s or 5min. */
+  readonly durations?: readonly string[]
+  /** Options that take the name of an environment variable. */
+  readonly variables?: readonly string[]
 }
 
 /** Something outside of Assay that a target needs: a package, a browser. */
@@ -197,7 +209,7 @@ export interface WorkerKind extends KindBase {
   /** There is only one of it at a time, so work for it waits. */
   readonly single?: true
   /** Resolves (and installs, where that is its way) what the worker needs. */
-  launch(target: Target, context: LaunchContext): Promise<WorkerLaunch>
+  launch(target: Target, context: LaunchContext, limits: Limits): Promise<WorkerLaunch>
 }
 
 /** A runtime that runs nothing foreign and therefore lives in the host. */
@@ -215,6 +227,8 @@ export interface LaunchContext {
   readonly runtimesFolder: string
   /** The Python that somebody named, by path or by name in PATH. */
   readonly python?: string
+  /** Compilers that the configuration describes, by name. */
+  readonly toolchains?: Toolchains
   readonly notice: (text: string) => void
   /** Gets what workers print, as it comes, with the target that they were started for. */
   readonly hear?: (target: string, line: string) => void

@@ -115,12 +115,12 @@ export class Crew {
     if ('create' in kind) return InProcessHost.start(await kind.create(target, context), target.device)
     const { hear } = context
     const launch = {
-      ...(await kind.launch(target, context)),
+      ...(await kind.launch(target, context, limits)),
       ...(hear && { hear: (line: string) => hear(target.name, line) }),
     }
     const ending = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])])
     ending.throwIfAborted()
-    return WorkerProxy.start(launch, target.device, limits, ending)
+    return WorkerProxy.start(launch, target.device, { ...limits, ...launch.limits }, ending)
   }
 
   #takeIdle(key: string): Worker | null {

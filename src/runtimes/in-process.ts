@@ -39,10 +39,10 @@ export class InProcessHost {
     return { session: this.sessions, inputs, outputs, detail, durationMs: performance.now() - startedAt }
   }
 
-  async run(id: number, inputs: Trace, sink: TensorSink): Promise<RunOutcome> {
+  async run(id: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<RunOutcome> {
     const session = this.#sessions.get(id)!
     checkInputs(session.inputs, inputs)
-    return session.run(inputs, sink)
+    return session.run(inputs, sink, logs)
   }
 
   async *decode(id: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {

@@ -10,6 +10,8 @@ export interface SessionRequest {
   /** Stands for the model's content: its session stays open for equal models that come later. */
   readonly shareAs?: string
   readonly taps?: readonly string[]
+  /** Gets all that tools print on the way, where the worker has such tools. */
+  readonly logs?: string
 }
 
 interface TakenSession {
@@ -31,8 +33,14 @@ export async function openOrTake(
   const found = key === null ? undefined : kept?.take(worker, key)
   if (found) return { opened: found, compileMs: null }
   const startedAt = performance.now()
-  const opened = await worker.open(model, taps ? { target, taps } : { target })
+  const logs = logsFor(worker, request)
+  const opened = await worker.open(model, { target, ...(taps && { taps }), ...(logs !== undefined && { logs }) })
   return { opened, compileMs: opened.durationMs ?? performance.now() - startedAt }
+}
+
+/** A worker without our files has nowhere to write them to. */
+export function logsFor({ probe }: Worker, { logs }: Pick<SessionRequest, 'logs'>): string | undefined {
+  return probe.available && !probe.capabilities.blobs ? logs : undefined
 }
 
 /** A session in which all went well may stay; every other is closed. */
@@ -48,7 +56,7 @@ export async function putAway(
 }
 
 function sessionKey({ target, shareAs, taps }: SessionRequest): string | null {
-  return shareAs === undefined || taps ? null : JSON.stringify([shareAs, target.options])
+  return shareAs === undefined || taps ? null : JSON.stringify([shareAs, target.options, target.files])
 }
 
 /** Sessions that stay open in their worker for equal models that come later. */

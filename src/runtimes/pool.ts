@@ -8,7 +8,7 @@ import { Crew, type Worker } from './crew.ts'
 import { type Decoded, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
 import { RefusedRequest, WorkerFailure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { KeptSessions, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
+import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
 import { schemaOf } from './registry.ts'
 
@@ -153,7 +153,7 @@ async function captureIn(worker: Worker, request: CaptureRequest, progress: Prog
   let healthy = false
   try {
     refuseOutputs(target, capabilities, outputs)
-    const ran = await worker.run(session, inputs, await request.makeSink())
+    const ran = await worker.run(session, inputs, await request.makeSink(), logsFor(worker, request))
     const { values, warnings = [] } = ran
     healthy = true
     return { values, outputs, detail, warnings, alone, durationsMs: { compile: compileMs, run: ran.durationMs } }

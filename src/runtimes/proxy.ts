@@ -27,6 +27,7 @@ import {
   parseRan,
   parseWorkerMessage,
   type UncheckedTensorParams,
+  type WireError,
   type WireModel,
   type WorkerMessage,
 } from './protocol/messages.ts'
@@ -87,7 +88,7 @@ export class WorkerProxy {
   static async start(launch: WorkerLaunch, device: string, limits: Limits, signal?: AbortSignal): Promise<WorkerProxy> {
     const worker = new WorkerProxy(launch, limits)
     const params = { protocols: [PROTOCOL], device }
-    const errand = { limitMs: launch.startMs ?? limits.startMs, doing: 'start', parse: parseHello }
+    const errand = { limitMs: limits.startMs, doing: 'start', parse: parseHello }
     try {
       worker.probe = await worker.abortable(signal, () =>
         worker.#request((id) => ({ jsonrpc: '2.0', id, method: 'hello', params }), errand),
@@ -146,9 +147,9 @@ export class WorkerProxy {
     })
   }
 
-  async run(session: number, inputs: Trace, sink: TensorSink): Promise<RunOutcome> {
+  async run(session: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<RunOutcome> {
     const guard = new TensorGuard(this.#limits.outputBytes)
-    const params = { session, values: inputs.values }
+    const params = { session, values: inputs.values, ...(logs !== undefined && { logs }) }
     return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'run', params }), {
       limitMs: this.#limits.runMs,
       doing: 'run the model',
@@ -316,8 +317,14 @@ export class WorkerProxy {
       throw new ProtocolError(`an answer to request ${message.id}, which was not asked`)
     }
     if (message.type === 'result') pending.resolve(message.result)
-    else pending.reject(new RefusedRequest(message.error.message, message.error.data))
     this.#pending = null
+    if (message.type === 'error') this.#refuse(pending, message.error)
+  }
+
+  #refuse(pending: Pending, { message, data = {} }: WireError): void {
+    const { stage = null, ends = false, ...detail } = data
+    if (ends) this.#fail('died', (exit) => describeExit(exit))
+    pending.reject(new RefusedRequest(message, detail, stage))
   }
 
   /** Our own side failed in the middle of a request, so the worker's state is worth nothing. */

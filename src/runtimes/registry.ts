@@ -1,9 +1,11 @@
+import { parseSeconds } from '../domain/duration.ts'
 import { UsageError } from '../domain/errors.ts'
 import { isVersionWord, nearest, parseTarget, type Target, type TargetSchemas, unknown } from '../domain/target.ts'
 import { BROWSER_SCHEMA } from './browser/schema.ts'
 import { CHROMIUM_SCHEMA } from './chromium/schema.ts'
 import { COMMAND_SCHEMA } from './command/schema.ts'
 import type { RuntimeKind, RuntimeSchema } from './contract.ts'
+import { isVariableName } from './inherited-environment.ts'
 import { ORT_SCHEMA } from './ort/schema.ts'
 import { ORT_WEB_SCHEMA } from './ort-web/schema.ts'
 import {
@@ -14,6 +16,7 @@ import {
   TORCH_SCHEMA,
 } from './python/schema.ts'
 import { RECORDED_SCHEMA } from './recorded/schema.ts'
+import { TOOLCHAIN_SCHEMA } from './toolchain/schema.ts'
 
 const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
   ort: ORT_SCHEMA,
@@ -26,6 +29,7 @@ const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
   openvino: OPENVINO_SCHEMA,
   iree: IREE_SCHEMA,
   command: COMMAND_SCHEMA,
+  toolchain: TOOLCHAIN_SCHEMA,
   recorded: RECORDED_SCHEMA,
 }
 
@@ -40,6 +44,7 @@ const KINDS: Readonly<Record<string, () => Promise<RuntimeKind>>> = {
   openvino: async () => (await import('./python/kind.ts')).OPENVINO,
   iree: async () => (await import('./python/kind.ts')).IREE,
   command: async () => (await import('./command/kind.ts')).COMMAND,
+  toolchain: async () => (await import('./toolchain/kind.ts')).TOOLCHAIN,
   recorded: async () => (await import('./recorded/kind.ts')).RECORDED,
 }
 
@@ -82,10 +87,31 @@ function checkValue(spec: string, schema: RuntimeSchema, option: string, value: 
   if (schema.wholeNumbers?.includes(option) && !/^\d{1,18}$/.test(value)) {
     throw new UsageError('target', `${option}=${value} in target "${spec}"; expected a whole number from 0 up`)
   }
+  if (schema.durations?.includes(option) && !((parseSeconds(value) ?? 0) > 0)) {
+    throw new UsageError('target', `${option}=${value} in target "${spec}"; expected a time such as 20s or 5min`)
+  }
+  if (schema.variables?.includes(option)) checkVariables(spec, option, value)
   if (schema.versions?.includes(option) && !isVersionWord(value)) {
     throw new UsageError(
       'target',
       `${option}=${value} in target "${spec}"; expected a version such as 1.30.0 or latest`,
     )
   }
+}
+
+/** A value does not belong on a command line, which others see and records keep. */
+function checkVariables(spec: string, option: string, value: string): void {
+  const wrong = value.split(',').find((name) => !isVariableName(name))
+  if (wrong === undefined) return
+  const bare = wrong.slice(0, wrong.indexOf('='))
+  const name = isVariableName(bare) ? bare : 'NAME'
+  const what = wrong.includes('=') ? 'a variable with its value' : `"${wrong}"`
+  throw new UsageError(
+    'target',
+    `${option}= in target "${withoutValues(spec, option)}" has ${what}; expected only a name, as in ${option}=${name}, whose value is set where assay is started`,
+  )
+}
+
+function withoutValues(spec: string, option: string): string {
+  return spec.replace(new RegExp(`(,${option}=[^,=]*)=[^,]*`, 'g'), '$1=***')
 }

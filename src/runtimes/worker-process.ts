@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import type { WorkerLaunch } from './contract.ts'
 import { eachLine } from './each-line.ts'
+import { inheritedEnvironment } from './inherited-environment.ts'
 import { Tail } from './tail.ts'
 
 export interface Exit {
@@ -41,7 +42,7 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
   const child = spawn(program, args, {
     detached: true,
     stdio: launch.channel === 'fd3' ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, ...launch.env },
+    env: { ...(launch.inherits ? inheritedEnvironment(process.env, launch.inherits) : process.env), ...launch.env },
     ...(launch.cwd !== undefined && { cwd: launch.cwd }),
   })
   const tail = new Tail()

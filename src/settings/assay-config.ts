@@ -1,5 +1,6 @@
 import type { DType } from '../domain/dtype.ts'
 import type { InputSetting } from '../models/input-policy.ts'
+import type { ToolchainSettings } from '../runtimes/toolchain/definition.ts'
 
 export interface ConfigTarget {
   readonly runtime: string
@@ -31,6 +32,8 @@ export interface AssayConfig {
   readonly models?: readonly string[]
   /** Targets by name, usable in `--target` and `--reference`. */
   readonly targets?: Readonly<Record<string, string | ConfigTarget>>
+  /** Compilers that are plain command lines, by name: the target `toolchain:<name>`. */
+  readonly toolchains?: Readonly<Record<string, ToolchainSettings>>
   /** Model glob → input name → how it is filled. */
   readonly inputs?: Readonly<Record<string, Readonly<Record<string, InputSetting>>>>
   /** Model glob → symbolic dimension, or `input[axis]` → size or sizes. */

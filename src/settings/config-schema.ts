@@ -5,6 +5,7 @@ import { type InputFunction, SIGNALS } from '../models/input-policy.ts'
 import type { AssayConfig } from './assay-config.ts'
 import { TEST_OPTIONS } from './option-table.ts'
 import { checkKeys } from './options.ts'
+import { toolchainsOf } from './toolchains.ts'
 
 const range = z.tuple([z.number(), z.number()])
 
@@ -46,6 +47,7 @@ const target = z.union([
 const sections = z.object({
   models: z.array(z.string()).optional(),
   targets: z.record(z.string(), target).optional(),
+  toolchains: z.record(z.string(), z.unknown()).optional(),
   inputs: z.record(z.string(), z.record(z.string(), input)).optional(),
   dims: z.record(z.string(), z.record(z.string(), z.union([size, z.array(size)]))).optional(),
   tolerances: z.array(tolerance).optional(),
@@ -61,7 +63,10 @@ export function checkConfig(raw: unknown, where: string): AssayConfig {
   const options = TEST_OPTIONS.filter((spec) => !spec.commandLineOnly).map((spec) => spec.key)
   checkKeys(Object.keys(raw), [...Object.keys(sections.shape), ...options], where)
   const checked = sections.safeParse(raw)
-  if (checked.success) return raw
+  if (checked.success) {
+    toolchainsOf(raw, '.', where)
+    return raw
+  }
   const issue = checked.error.issues[0]!
   throw new UsageError('config', `${where}: ${issue.path.join('.') || 'top level'}: ${issue.message}`)
 }

@@ -7,7 +7,7 @@ import { testValues } from './test-values.ts'
 const chosen = (target: string[] | undefined, config = {}) => {
   const commandLine = target ? { target } : {}
   const { values } = resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: config })
-  return chosenTargets(testValues(values), config)
+  return chosenTargets(testValues(values), config, { cwd: '.', toolchains: {} })
 }
 const names = (...args: Parameters<typeof chosen>) => chosen(...args).targets.map((target) => target.name)
 
@@ -41,13 +41,13 @@ describe('chosen targets', () => {
   test('hardware types and chips for all go to targets that name none', () => {
     const all = (commandLine: Record<string, unknown>) => {
       const { values } = resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: {} })
-      return chosenTargets(testValues(values), {}).targets.map(({ name }) => name)
+      return chosenTargets(testValues(values), {}, { cwd: '.', toolchains: {} }).targets.map(({ name }) => name)
     }
     const target = ['command:./run', 'mine=command:./run,chip=z']
     expect(all({ target, hw: 'sim', chip: 'a,b' })).toEqual([
       'command:./run,chip=a,hw=sim',
       'command:./run,chip=b,hw=sim',
-      'mine',
+      'mine[sim]',
     ])
     expect(() => all({ target, chip: 'default.group' })).toThrow('chips are given one by one, as in --chip a,b')
   })

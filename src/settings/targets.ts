@@ -1,9 +1,12 @@
 import { UsageError } from '../domain/errors.ts'
 import { formatTarget, type Target } from '../domain/target.ts'
 import type { Side } from '../domain/verdict.ts'
-import { readTarget, TARGET_SCHEMAS } from '../runtimes/registry.ts'
+import { readTarget, schemaOf, TARGET_SCHEMAS } from '../runtimes/registry.ts'
+import type { Toolchains } from '../runtimes/toolchain/definition.ts'
+import { findToolchain } from '../runtimes/toolchain/read-toolchain.ts'
 import { declaredPrecision } from '../suites/onnx/rules.ts'
 import type { AssayConfig, ConfigTarget } from './assay-config.ts'
+import { onEachHardware } from './hardware.ts'
 import type { TestValues } from './test-values.ts'
 
 export const DEFAULT_REFERENCE = 'ort:cpu'
@@ -13,6 +16,12 @@ const DEFAULT_FOLDER_REFERENCE = 'torch:cpu'
 const DEFAULT_FOLDER_TARGETS: readonly string[] = ['torch:cpu,dtype=bf16']
 
 type ChoosingValues = Pick<TestValues, 'reference' | 'target'> & Partial<Pick<TestValues, 'hw' | 'chip'>>
+
+/** Where names and paths of targets lead to. */
+interface TargetPlaces {
+  readonly cwd: string
+  readonly toolchains: Toolchains
+}
 
 export interface ChosenTargets {
   /** null: none was named. */
@@ -29,17 +38,18 @@ export interface ChosenTargets {
 
 /** Refuses what no run could have as its targets. */
 export function checkTargets(specs: readonly string[]): void {
-  chosenTargets({ target: specs, reference: undefined }, {})
+  chosenTargets({ target: specs, reference: undefined }, {}, { cwd: process.cwd(), toolchains: {} })
 }
 
 /** Reads spec strings and names of the config's targets; the same target twice is refused. */
-export function chosenTargets(values: ChoosingValues, config: AssayConfig): ChosenTargets {
+export function chosenTargets(values: ChoosingValues, config: AssayConfig, places: TargetPlaces): ChosenTargets {
   const named = config.targets ?? {}
-  const read = (spec: string) => (Object.hasOwn(named, spec) ? configTarget(spec, named[spec]!) : readTarget(spec))
-  const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) => matrixOf(onHardware(read(spec), values)))
+  const read = (spec: string) =>
+    described(Object.hasOwn(named, spec) ? configTarget(spec, named[spec]!) : readTarget(spec), places.toolchains)
+  const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) => onEachHardware(read(spec), values, places.cwd))
   refuseTwice('target', targets)
   for (const target of targets) declaredPrecision(target)
-  const [reference, ...otherReferences] = (values.reference ?? []).map(read)
+  const [reference, ...otherReferences] = (values.reference ?? []).map((spec) => onOneHardware(read(spec), places.cwd))
   refuseTwice('reference', reference ? [reference, ...otherReferences] : [])
   return {
     reference: reference ?? null,
@@ -71,35 +81,14 @@ function configTarget(name: string, given: string | ConfigTarget): Target {
   return { ...readTarget(formatTarget({ ...bare, device: bare.device || schema.defaultDevice }, schema)), name }
 }
 
-/** What the target says itself goes before what is said for all. */
-function onHardware(target: Target, { hw, chip }: Pick<ChoosingValues, 'hw' | 'chip'>): Target {
-  refuseGroups(chip)
-  const options = { ...(hw && { hw }), ...(chip && { chip }), ...target.options }
-  const schema = TARGET_SCHEMAS[target.runtime]!
-  const isNamed = target.name !== formatTarget(target, schema)
-  return { ...target, options, name: isNamed ? target.name : formatTarget({ ...target, options }, schema) }
+/** Refuses the name of something that the configuration does not describe. */
+function described(target: Target, toolchains: Toolchains): Target {
+  if (schemaOf(target.runtime).describedIn === 'toolchains') findToolchain(target.device, toolchains)
+  return target
 }
 
-function refuseGroups(chip: string | undefined): void {
-  const group = chip?.split(',').find((name) => name === 'all' || name.endsWith('.group'))
-  if (group) throw new UsageError('chip', `--chip "${group}": chips are given one by one, as in --chip a,b`)
-}
-
-/** Lists of hardware types and chips make a target for each combination. */
-function matrixOf(target: Target): Target[] {
-  const { hw, chip } = target.options
-  if (!hw?.includes(',') && !chip?.includes(',')) return [target]
-  const schema = TARGET_SCHEMAS[target.runtime]!
-  const named = target.name !== formatTarget(target, schema)
-  return (hw?.split(',') ?? [undefined]).flatMap((hwOne) =>
-    (chip?.split(',') ?? [undefined]).map((chipOne) => {
-      const options = { ...target.options, ...(hwOne && { hw: hwOne }), ...(chipOne && { chip: chipOne }) }
-      const suffix = [hwOne, chipOne].filter(Boolean).join(',')
-      return {
-        ...target,
-        options,
-        name: named ? `${target.name}[${suffix}]` : formatTarget({ ...target, options }, schema),
-      }
-    }),
-  )
+function onOneHardware(reference: Target, cwd: string): Target {
+  const [only, ...others] = onEachHardware(reference, {}, cwd)
+  if (others.length === 0) return only!
+  throw new UsageError('target', `reference "${reference.name}" names several chips or hardware types, expected one`)
 }

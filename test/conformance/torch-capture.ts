@@ -40,5 +40,5 @@ export async function startTorch(target: Target): Promise<WorkerProxy> {
     python: TEST_PYTHON ?? 'python3',
     notice: () => {},
   }
-  return WorkerProxy.start(await TORCH.launch(target, context), target.device, DEFAULT_LIMITS)
+  return WorkerProxy.start(await TORCH.launch(target, context, DEFAULT_LIMITS), target.device, DEFAULT_LIMITS)
 }

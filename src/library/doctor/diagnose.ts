@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { usualBrowsers } from '../../runtimes/chromium/find-browser.ts'
-import { DEFAULT_LIMITS } from '../../runtimes/contract.ts'
+import { DEFAULT_LIMITS, type LaunchContext } from '../../runtimes/contract.ts'
 import { createPool } from '../../runtimes/pool.ts'
 import { checkEnvironment } from '../../settings/check-environment.ts'
 import type { OptionSpec } from '../../settings/options.ts'
@@ -34,8 +34,10 @@ export async function diagnose(
 ): Promise<Diagnosis> {
   const { cwd } = asked
   const { invocation, findings } = await examineSettings(asked)
-  const [runtimes, sides] = await withSurvey(cwd, invocation?.values.python, onTry, (tools) =>
-    Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)]),
+  const [runtimes, sides] = await withSurvey(
+    { folder: cwd, python: invocation?.values.python, toolchains: invocation?.toolchains },
+    onTry,
+    (tools) => Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)]),
   )
   const all = [
     ...(await examineMachine(join(cwd, '.assay'))),
@@ -47,15 +49,26 @@ export async function diagnose(
   return redact({ findings: all, runtimes, browsers, sides, works: wouldWork(all, sides) }) as Diagnosis
 }
 
+/** Where things are looked for, and what its settings name. */
+interface SurveyedProject {
+  readonly folder: string
+  readonly python?: string | undefined
+  readonly toolchains?: LaunchContext['toolchains']
+}
+
 /** Does some work with a pool of its own, whose workers have little time to answer. */
 export async function withSurvey<T>(
-  folder: string,
-  python: string | undefined,
+  { folder, python, toolchains }: SurveyedProject,
   onTry: (target: string) => void,
   work: (tools: SurveyTools) => Promise<T>,
 ): Promise<T> {
   const folders = { projectFolder: folder, runtimesFolder: join(folder, '.assay', 'runtimes') }
-  const context = { ...folders, notice: () => {}, ...(python !== undefined && { python }) }
+  const context = {
+    ...folders,
+    notice: () => {},
+    ...(python !== undefined && { python }),
+    ...(toolchains && { toolchains }),
+  }
   const size = Math.min(availableParallelism(), MOST_AT_ONCE)
   const pool = createPool({ size, context, limits: { ...DEFAULT_LIMITS, startMs: PROBE_LIMIT_MS } })
   try {

@@ -38,6 +38,9 @@ export async function surveyRuntimes(tools: SurveyTools): Promise<TargetReport[]
 async function surveyRuntime(name: string, tools: SurveyTools): Promise<TargetReport[]> {
   const { untried } = await runtimeKind(name)
   const schema = schemaOf(name)
+  const described = schema.describedIn ? Object.keys(tools.context[schema.describedIn] ?? {}) : []
+  if (described.length > 0)
+    return Promise.all(described.map((device) => surveyTarget(readTarget(`${name}:${device}`), tools)))
   if (schema.openDevice) return [{ ...blank(name, name, null), state: 'untried', reason: untried ?? null }]
   const first = await surveyTarget(readTarget(name), tools)
   if (first.state !== 'ready' && first.state !== 'unavailable') return [first]

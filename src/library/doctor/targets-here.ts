@@ -4,7 +4,7 @@ import { surveyRuntimes } from './survey.ts'
 
 /** What could be under test in a folder, now or after the first run has installed it. */
 export async function targetsHere(folder: string): Promise<string[]> {
-  const reports = await withSurvey(folder, undefined, () => {}, surveyRuntimes)
+  const reports = await withSurvey({ folder }, () => {}, surveyRuntimes)
   const usable = reports.filter(({ state }) => state === 'ready' || state === 'first-use')
   return usable.map(({ target }) => target).filter((target) => target !== DEFAULT_REFERENCE)
 }

@@ -33,7 +33,7 @@ export const BROWSER: WorkerKind = {
     const waitMs = Number(target.options.wait ?? BROWSER_SCHEMA.options.wait) * 1000
     const order: WaitOrder = { page, ...meeting, waitMs }
     const argv = [process.execPath, workerEntry('browser/worker.js'), JSON.stringify(order)]
-    return { argv, channel: 'fd3', startMs: waitMs + GRACE_MS }
+    return { argv, channel: 'fd3', limits: { startMs: waitMs + GRACE_MS } }
   },
 }
 

@@ -1,16 +1,33 @@
-import { resolve } from 'node:path'
-import type { WorkerKind } from '../contract.ts'
+import { parseSeconds } from '../../domain/duration.ts'
+import type { Target } from '../../domain/target.ts'
+import type { Limits, WorkerKind } from '../contract.ts'
+import { noticeUnset } from '../inherited-environment.ts'
+import { locateProgram, workingFolder } from '../locate-program.ts'
 import { COMMAND_SCHEMA } from './schema.ts'
 
 /** Any program that speaks the worker protocol on its standard streams. */
 export const COMMAND: WorkerKind = {
   name: 'command',
   schema: COMMAND_SCHEMA,
-  processOptions: ['arg'],
+  processOptions: Object.keys(COMMAND_SCHEMA.options),
   untried: 'any program that speaks the worker protocol; give it as command:./runner,arg=--fast',
-  async launch(target, { projectFolder }) {
-    const program = /[/\\]/.test(target.device) ? resolve(projectFolder, target.device) : target.device
-    const args = target.options.arg?.split(',') ?? []
-    return { argv: [program, ...args], cwd: projectFolder, channel: 'stdout' }
+  async launch(target, { projectFolder, notice }) {
+    const found = locateProgram(target.device, projectFolder)
+    const inherits = target.options.env?.split(',') ?? []
+    noticeUnset(inherits, target.name, notice)
+    return {
+      argv: [/[/\\]/.test(target.device) ? found : target.device, ...(target.options.arg?.split(',') ?? [])],
+      cwd: workingFolder(target.options.cwd, projectFolder),
+      inherits,
+      limits: limitsOf(target),
+      channel: 'stdout',
+    }
   },
+}
+
+const LIMITS = { startMs: 'start', compileMs: 'compile', runMs: 'run' } as const
+
+function limitsOf({ options }: Target): Partial<Limits> {
+  const given = Object.entries(LIMITS).filter(([, option]) => options[option] !== undefined)
+  return Object.fromEntries(given.map(([limit, option]) => [limit, parseSeconds(options[option]!)! * 1000]))
 }

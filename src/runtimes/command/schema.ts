@@ -3,5 +3,7 @@ import type { RuntimeSchema } from '../contract.ts'
 export const COMMAND_SCHEMA: RuntimeSchema = {
   defaultDevice: '',
   openDevice: true,
-  options: { arg: null },
+  options: { arg: null, env: null, cwd: null, start: null, compile: null, run: null },
+  variables: ['env'],
+  durations: ['start', 'compile', 'run'],
 }

@@ -30,6 +30,7 @@ interface OpenParams {
   readonly model: WireModel
   readonly target: Target
   readonly taps?: readonly string[]
+  readonly logs?: string
 }
 
 type FormParams = FormOptions & { readonly model: WireModel }
@@ -37,6 +38,7 @@ type FormParams = FormOptions & { readonly model: WireModel }
 export interface RunParams {
   readonly session: number
   readonly values: readonly TraceValue[]
+  readonly logs?: string
 }
 
 /** The tensors `ids`, `mask` and maybe `positions` follow it. */
@@ -97,10 +99,16 @@ interface Notification<Method extends string, Params> {
   readonly params: Params
 }
 
-interface WireError {
+export interface WireError {
   readonly code: number
   readonly message: string
-  readonly data?: FailureDetail & { readonly stage?: Stage }
+  readonly data?: WireErrorData
+}
+
+type WireErrorData = FailureDetail & {
+  readonly stage?: Stage
+  /** It cannot be trusted any more: it and all that it started are ended. */
+  readonly ends?: true
 }
 
 /** What a worker sends. */
@@ -164,11 +172,12 @@ function parseError(given: unknown): WireError {
   return error.data == null ? { code, message } : { code, message, data: parseErrorData(error.data) }
 }
 
-function parseErrorData(given: unknown): NonNullable<WireError['data']> {
+function parseErrorData(given: unknown): WireErrorData {
   const data = read.object(given, 'error data')
   const stage = STAGES.find((name) => name === data.stage)
   return {
     ...(stage && { stage }),
+    ...(data.ends === true && { ends: true }),
     ...(typeof data.tool === 'string' && { tool: data.tool }),
     ...(Array.isArray(data.argv) && { argv: data.argv.map(String) }),
     ...(typeof data.exitCode === 'number' && { exitCode: data.exitCode }),

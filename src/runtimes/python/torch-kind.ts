@@ -10,8 +10,8 @@ const PLAIN = pythonKind('torch', TORCH_SCHEMA)
 /** PyTorch with transformers, which copies the code that a model brings along into a folder before it runs it. */
 export const TORCH: WorkerKind = {
   ...PLAIN,
-  async launch(target, context) {
-    const launch = await PLAIN.launch(target, context)
+  async launch(target, context, limits) {
+    const launch = await PLAIN.launch(target, context, limits)
     const scratch = await mkdtemp(join(tmpdir(), 'assay-torch-'))
     return { ...launch, scratch, env: { ...launch.env, HF_HOME: scratch, HF_MODULES_CACHE: join(scratch, 'modules') } }
   },

@@ -5,6 +5,7 @@ import { StageError } from '../../domain/errors.ts'
 import { type TensorSink, type Trace, tensorNames } from '../../domain/tensor.ts'
 import { modelFromBytes, readModel } from '../../onnx/model.ts'
 import type { ModelRef, Probe, RunOutcome, Runtime, Session } from '../contract.ts'
+import { sendTensor } from '../send-tensor.ts'
 import { findRecording } from './find-recording.ts'
 
 /** Gives the outputs that lie in the folder named as its device. */
@@ -63,14 +64,7 @@ async function replay(recording: Trace, sink: TensorSink): Promise<RunOutcome> {
   for (const name of recording.values.flatMap(tensorNames)) {
     const source = recording.tensors.get(name)
     if (!source) throw new StageError('run', `the recording has no tensor "${name}"`)
-    const { dtype, shape, byteLength } = source
-    let offset = 0
-    for await (const bytes of source.chunks()) {
-      await sink({ name, dtype, shape, offset, last: offset + bytes.length === byteLength, bytes })
-      offset += bytes.length
-    }
-    if (byteLength === 0 && offset === 0)
-      await sink({ name, dtype, shape, offset, last: true, bytes: new Uint8Array(0) })
+    await sendTensor({ ...source, name }, sink)
   }
   return { durationMs: performance.now() - startedAt, values: recording.values }
 }

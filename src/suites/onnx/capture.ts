@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Target } from '../../domain/target.ts'
 import type { Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
@@ -83,9 +84,10 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
 function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentKey | null; from: KeyParts } {
   if (request.alone) return { key: null, from: {} }
   if (info.fingerprint === null) return { key: request.lasting ? digestOf({ once: randomUUID() }) : null, from: {} }
-  const { runtime, version, device, options } = request.target
+  const { runtime, version, device, options, files } = request.target
   const { model: _another, ...others } = options
-  const target = { runtime, version, device, options: others, fingerprint: info.fingerprint }
+  const hardware = files && Object.entries(files).map(([key, { content }]) => [key, content])
+  const target = { runtime, version, device, options: others, hardware, fingerprint: info.fingerprint }
   const taps = request.taps && { taps: request.taps }
   const key = digestOf({
     step: CAPTURE_VERSION,
@@ -99,6 +101,7 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentK
     inputs: request.inputsDigest,
     runtime: `${runtime}${version === null ? '' : `@${version}`}:${device}`,
     options: JSON.stringify(others),
+    ...(hardware && { hardware: digestOf(hardware) }),
     'version and machine': info.fingerprint,
     'way of capturing': CAPTURE_VERSION,
   }
@@ -107,6 +110,7 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentK
 
 async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {
   const { target, side, alone = false, model, modelDigest, shared = false, inputs, expects, taps } = request
+  const logs = join(dirname(path), 'logs')
   let writer: TraceWriter | undefined
   const makeSink = async () => {
     await writer?.abort()
@@ -114,15 +118,25 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
     return writer.sink
   }
   try {
-    const work = { target, side, alone, model, inputs, expects, makeSink, signal: lab.signal }
+    const work = { target, side, alone, model, inputs, expects, logs, makeSink, signal: lab.signal }
     const done = await pool.capture({ ...work, ...(taps && { taps }), ...(shared && { shareAs: modelDigest }) })
     await writer!.finish(inOrder(done.values, expects))
     const { detail, durationsMs, warnings, alone: wasAlone, retried } = done
     return { detail, durationsMs, warnings, alone: wasAlone, retried }
   } catch (error) {
     await writer?.abort()
+    await keepLogs(lab, side, logs)
     throw error
   }
+}
+
+/** The error quotes the end of what a tool printed; all of it stays with the run. */
+async function keepLogs(lab: Lab, side: Side, folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  for (const name of names.sort()) await lab.keep(`${side}-${name}`, join(folder, name))
 }
 
 function inOrder(values: readonly TraceValue[], expects: readonly ValueSpec[]): TraceValue[] {

@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { TensorSource, Trace } from '../../domain/tensor.ts'
+import type { Trace } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
-import { createTraceWriter, type TraceWriter } from '../../files/trace-writer.ts'
+import { createTraceWriter } from '../../files/trace-writer.ts'
 import { writeModel } from '../../onnx/model.ts'
 import type { Lab } from '../../runs/contract.ts'
+import { sendTensor } from '../../runtimes/send-tensor.ts'
 import type { CutLayer } from './cut-layer.ts'
 
 /** The one-layer model, its inputs and what sides made of them, as far as they did, stay with the run. */
@@ -26,19 +27,9 @@ export async function keepLayer(
 async function copyTrace({ values, tensors }: Trace, path: string): Promise<void> {
   const writer = createTraceWriter(path, tensors.size)
   try {
-    for (const source of tensors.values()) await copyTensor(source, writer.sink)
+    for (const source of tensors.values()) await sendTensor(source, writer.sink)
     await writer.finish(values)
   } finally {
     await writer.abort()
   }
-}
-
-async function copyTensor(source: TensorSource, sink: TraceWriter['sink']): Promise<void> {
-  const { name, dtype, shape, byteLength } = source
-  let offset = 0
-  for await (const bytes of source.chunks()) {
-    await sink({ name, dtype, shape, offset, last: offset + bytes.length === byteLength, bytes })
-    offset += bytes.length
-  }
-  if (byteLength === 0) await sink({ name, dtype, shape, offset: 0, last: true, bytes: new Uint8Array(0) })
 }

@@ -1,0 +1,54 @@
+import { readdirSync, statSync } from 'node:fs'
+import { basename, delimiter, dirname, resolve } from 'node:path'
+import { nearest } from '../domain/target.ts'
+import { WorkerFailure } from './failure.ts'
+import { findProgram, isExecutable } from './find-program.ts'
+
+/** The file of a program: a path from `folder` if it has a slash, otherwise looked up in PATH. */
+export function locateProgram(program: string, folder: string, path = process.env.PATH ?? ''): string {
+  const place = /[/\\]/.test(program) ? resolve(folder, program) : findProgram(program, path)
+  if (place === null) throw cannotStart(program, notInPath(program, folder, path))
+  const problem = problemOf(place)
+  if (problem !== null) throw cannotStart(program, problem)
+  return place
+}
+
+/** The folder that a program works in. */
+export function workingFolder(given: string | undefined, folder: string): string {
+  const place = resolve(folder, given ?? '.')
+  if (!isFolder(place)) throw new WorkerFailure('start', `there is no folder ${place} to work in (cwd=${given})`)
+  return place
+}
+
+function cannotStart(program: string, why: string): WorkerFailure {
+  return new WorkerFailure('start', `cannot start ${program}: ${why}`, { tool: program })
+}
+
+function notInPath(program: string, folder: string, path: string): string {
+  const folders = path.split(delimiter).filter(Boolean)
+  const found = isFolder(folder) && isFile(resolve(folder, program))
+  const hint = found ? `; ./${program} is the one in ${folder}` : ''
+  return `no program of this name in ${folders.join(delimiter) || 'PATH, which is empty'}${hint}`
+}
+
+function problemOf(place: string): string | null {
+  if (isFolder(place)) return `${place} is a folder`
+  if (!isFile(place)) return `there is no file ${place}${similar(place)}`
+  if (isExecutable(place)) return null
+  return `${place} is not executable; chmod +x it, or start it by its interpreter, as in python3 ${basename(place)}`
+}
+
+function similar(place: string): string {
+  const folder = dirname(place)
+  if (!isFolder(folder)) return `, nor a folder ${folder}`
+  const near = nearest(basename(place), readdirSync(folder))
+  return near === null ? '' : `; did you mean ${near}?`
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}

@@ -1,0 +1,48 @@
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { StageError } from '../../domain/errors.ts'
+import { digestOf, sha256File } from '../../files/digest.ts'
+import { globRoot, globToRegExp, isGlob, walkFiles } from '../../files/glob.ts'
+import { processorIdentity } from '../fingerprint.ts'
+import { locateProgram } from '../locate-program.ts'
+import { TOOL_STAGES, type Toolchain } from './definition.ts'
+import { placeholdersIn } from './template.ts'
+
+/** The programs of all stages, found; what the compiler makes itself is not there yet. */
+export function programsOf({ argv, version, cwd }: Toolchain): string[] {
+  const templates = [version, ...TOOL_STAGES.map((stage) => argv[stage])].filter((template) => template !== null)
+  const names = templates.map(([program]) => program).filter((program) => typeof program === 'string')
+  return [...new Set(names)]
+    .filter((name) => placeholdersIn([name]).length === 0)
+    .map((name) => locateProgram(name, cwd))
+}
+
+/** Stands for all that decides what the tools compute; null where nobody said what they consist of. */
+export async function identityOf(toolchain: Toolchain, version: string): Promise<string | null> {
+  const { files, argv, tensors, env, cwd } = toolchain
+  if (files === null) return null
+  const paths = [...programsOf(toolchain), ...filesIn(argv, cwd), ...files.flatMap(filesAt)].map((path) =>
+    realpathSync(path),
+  )
+  const digests: [string, string][] = []
+  for (const path of [...new Set(paths)].sort()) digests.push([path, await sha256File(path)])
+  const variables = env.map((name) => [name, process.env[name] ?? null])
+  return digestOf({ version, argv, tensors, digests, variables, processor: processorIdentity() })
+}
+
+/** Arguments that are files, such as the script that an interpreter runs. */
+function filesIn(argv: Toolchain['argv'], cwd: string): string[] {
+  const words = TOOL_STAGES.flatMap((stage) => argv[stage] ?? []).flat()
+  return words.map((word) => resolve(cwd, word)).filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+}
+
+function filesAt(path: string): string[] {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isFile()) return [path]
+  const root = found ? path : globRoot(path)
+  const isThere = statSync(root, { throwIfNoEntry: false })?.isDirectory() && (found || isGlob(path))
+  const matches = globToRegExp(path)
+  const files = isThere ? [...walkFiles(root)].filter((file) => found || matches.test(file)) : []
+  if (files.length > 0) return files
+  throw new StageError('compile', `files of the toolchain names ${path}, where there is nothing`)
+}

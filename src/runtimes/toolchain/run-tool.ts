@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { basename } from 'node:path'
+import { type FailureDetail, StageError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
+import { WorkerFailure } from '../failure.ts'
+import { locateProgram } from '../locate-program.ts'
+import { LastError } from '../worker/last-error.ts'
+import type { ToolStage } from './definition.ts'
+import { ToolLog } from './tool-log.ts'
+
+export interface ToolOrder {
+  readonly stage: ToolStage
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+  readonly limitMs: number
+  /** The file that gets all it prints. */
+  readonly log: string
+}
+
+interface ToolExit {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Children that hold the pipes open must not keep us waiting for ever. */
+const LAST_WORDS_MS = 500
+
+/** Runs a tool to its end; gives the time that it took and the end of what it printed. */
+export async function runTool(order: ToolOrder): Promise<{ durationMs: number; printed: string }> {
+  const { stage, argv, limitMs } = order
+  const program = programOf(order)
+  const log = new ToolLog(order.log)
+  const startedAt = performance.now()
+  const exit = await exitOf(program, order, log)
+  const durationMs = performance.now() - startedAt
+  const printed = log.close()
+  const name = basename(argv[0]!)
+  const detail: FailureDetail = { tool: program, argv, stderr: printed }
+  if (exit === 'late') throw new LastError(stage, `${name} did not end within ${limitMs} ms`, { detail })
+  if (exit instanceof Error) throw new StageError(stage, `cannot start ${name}: ${exit.message}`, { detail })
+  if (exit.exitCode === 0) return { durationMs, printed }
+  const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
+  const reason = telling(printed)
+  throw new StageError(stage, `${name} ${how}${reason && `: ${reason}`}`, {
+    detail: {
+      ...detail,
+      ...(exit.signal ? { signal: exit.signal } : {}),
+      ...(exit.exitCode === null ? {} : { exitCode: exit.exitCode }),
+    },
+  })
+}
+
+function programOf({ stage, argv, cwd, env }: ToolOrder): string {
+  try {
+    return locateProgram(argv[0]!, cwd, env.PATH ?? '')
+  } catch (error) {
+    if (!(error instanceof WorkerFailure)) throw error
+    throw new StageError(stage, error.message, { detail: { ...error.detail, argv }, cause: error })
+  }
+}
+
+/** In our own process group, so that whoever ends this worker ends its tools. */
+function exitOf(
+  program: string,
+  { argv, cwd, env, limitMs }: ToolOrder,
+  log: ToolLog,
+): Promise<ToolExit | Error | 'late'> {
+  const child = spawn(program, argv.slice(1), { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  log.drain(child.stdout)
+  log.drain(child.stderr)
+  return new Promise((resolve) => {
+    const late = setTimeout(() => {
+      child.kill('SIGKILL')
+      resolve('late')
+    }, limitMs)
+    child.on('error', (error) => {
+      clearTimeout(late)
+      resolve(error)
+    })
+    child.on('exit', (exitCode, signal) => {
+      clearTimeout(late)
+      const settle = () => resolve({ exitCode, signal })
+      child.on('close', settle)
+      setTimeout(() => {
+        child.stdout.destroy()
+        child.stderr.destroy()
+        settle()
+      }, LAST_WORDS_MS).unref()
+    })
+  })
+}
+
+const SHOWN_WIDTH = 200
+
+/** The last line that speaks of an error, or else the last one. */
+function telling(printed: string): string {
+  const lines = printed.split(/\r?\n|\r/).filter((line) => line.trim() !== '')
+  const line = lines.findLast((each) => /error|exception|fatal|fail/i.test(each)) ?? lines.at(-1) ?? ''
+  return cleanText(line.trim(), SHOWN_WIDTH)
+}

@@ -1,0 +1,22 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { serveStdio } from '../worker/serve-stdio.ts'
+import type { ToolchainOrder } from './build.ts'
+import { toolchainRuntime } from './runtime.ts'
+
+const LOOK_MS = 500
+
+const order = JSON.parse(process.argv[2]!) as ToolchainOrder
+mkdirSync(join(order.scratch, 'tmp'), { recursive: true })
+const removeScratch = () => rmSync(order.scratch, { recursive: true, force: true })
+process.on('exit', removeScratch)
+
+/** A host that is killed cannot end us; our tools, which are in our process group, must not outlive it. */
+const host = process.ppid
+setInterval(() => {
+  if (process.ppid === host) return
+  removeScratch()
+  process.kill(-process.pid, 'SIGKILL')
+}, LOOK_MS).unref()
+
+await serveStdio(toolchainRuntime(order))
