@@ -11,7 +11,9 @@ const LARGEST_CONFIG = 2 ** 24
 
 /** The configuration of a model in the Hugging Face layout: a folder with it, or the file itself; null: it is none. */
 export function configOf(path: string): string | null {
-  const file = basename(path) === CONFIG ? path : join(path, CONFIG)
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  if (!isFolder && basename(path) !== CONFIG) return null
+  const file = isFolder ? join(path, CONFIG) : path
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found?.isFile() || found.size > LARGEST_CONFIG) return null
   const config = readConfig(file)
