@@ -101,7 +101,7 @@ export interface DecodeRequest {
 }
 
 /** Of the logits: the largest, and those of the ids that are asked for before every step; or all. */
-export type DecodeKeep =
+type DecodeKeep =
   | { readonly topK: number; readonly at?: (step: number) => readonly (readonly number[])[] }
   | 'full'
 

@@ -11,7 +11,7 @@ import { joinChunks, traceOf } from './capture.ts'
 
 export const trusted = readTarget('torch:cpu,trust-code=true')
 
-export function wholeNumbers(rows: readonly (readonly number[])[]): Tensor {
+function wholeNumbers(rows: readonly (readonly number[])[]): Tensor {
   const values = BigInt64Array.from(rows.flat(), BigInt)
   return { dtype: 'int64', shape: [rows.length, rows[0]!.length], bytes: new Uint8Array(values.buffer) }
 }

@@ -104,7 +104,7 @@ const ONE: DecodeRequest = { ids: [[1]], mask: [[1]], newTokens: 4, eos: [], kee
 describeWithPython('decoding with torch', 'torch, transformers', () => {
   const pool = testPool()
   afterAll(() => pool.close())
-  let model: ModelRef
+  let model: ModelRef & { readonly path: string }
   let generated: number[][]
 
   beforeAll(async () => {
@@ -178,6 +178,20 @@ describeWithPython('decoding with torch', 'torch, transformers', () => {
     expect(steps[stopsAt]!.sequences[0]).toMatchObject({ ended: true, token: end })
     expect(steps[stopsAt + 1]!.sequences[0]).toBeNull()
     expect(tokensOf(steps, 1)).toEqual(generated[1])
+  })
+
+  test('random weights are converted to another precision just as those of a file are', async () => {
+    const bare = { format: 'huggingface', path: join(model.path, 'config.json') } as const
+    const request = { ...alone(PROMPTS[1]!), newTokens: 2, keep: 'full' } as const
+    for (const dtype of ['fp32', 'bf16']) {
+      const [made, read] = await Promise.all([
+        decode(request, readTarget(`torch:cpu,dtype=${dtype},seed=7`), bare),
+        decode(request, readTarget(`torch:cpu,dtype=${dtype}`)),
+      ])
+      expect(made.map(({ sequences }) => sequences[0]!.logits)).toEqual(
+        read.map(({ sequences }) => sequences[0]!.logits),
+      )
+    }
   })
 
   test('in half precision gives logits that the precision explains', async () => {

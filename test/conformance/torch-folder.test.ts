@@ -164,6 +164,31 @@ describeWithPython('a Hugging Face folder in torch', 'torch, transformers', () =
     expect(detail).toMatchObject({ weights: 'model.safetensors', unusedWeights: 'extra' })
   })
 
+  test('with a bare config of another name, or without weights for its own code, is opened in any precision', async () => {
+    const path = join((await saveFolder({ config: {} })).path, 'tiny_config.json')
+    await writeFile(path, JSON.stringify(LLAMA))
+    const half = readTarget('torch:cpu,dtype=bf16,trust-code=true')
+    const named = await captureTensors(pool, half, { format: 'huggingface', path }, IDS)
+    expect(named.tensors.get('logits')).toMatchObject({ dtype: 'bfloat16', shape: [1, 5, 32] })
+    const own = await captureTensors(pool, half, await linear(), X)
+    expect(own.tensors.get('output')).toMatchObject({ dtype: 'bfloat16', shape: [1, 3] })
+  })
+
+  test('with an adapter is refused', async () => {
+    const model = await linear(WEIGHTS)
+    await writeFile(join(model.path, 'adapter_config.json'), '{}')
+    expect((await failure(model, trusted, X)).message).toContain('which is not applied here; merge it into the weights')
+  })
+
+  test('whose outputs would have one name is an error', async () => {
+    const body = `${LINEAR.split('def forward')[0]}
+def forward(self, x: torch.FloatTensor):
+    return {"a.b": x, "a": {"b": self.layer(x)}}
+`
+    const model = await saveFolder({ config: ownCodeConfig(), code: ownCode(body), weights: WEIGHTS })
+    expect((await failure(model, trusted, X)).message).toContain('two outputs are named "a.b"')
+  })
+
   test('in several files is read by its index', async () => {
     const model = await linear()
     const weight_map = {

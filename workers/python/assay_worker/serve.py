@@ -96,9 +96,15 @@ class Desk:
         return {"durationMs": outputs.duration_ms, "values": values}
 
     def stream(self, request, session, inputs):
-        values = []
-        answer = session.stream(inputs, lambda name, value: values.append(self.send_value(request, name, value, "tensor")))
-        return {**answer, "values": values}
+        values = {}
+
+        def give(name, value):
+            if name in values:
+                raise StageFailure("run", f'two tensors of this run are named "{name}"')
+            values[name] = self.send_value(request, name, value, "tensor")
+
+        answer = session.stream(inputs, give)
+        return {**answer, "values": list(values.values())}
 
     def decode_start(self, request, params):
         inputs = self.receive_values(request, params["values"])

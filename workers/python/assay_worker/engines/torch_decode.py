@@ -29,10 +29,10 @@ class Decoding:
     def step(self, params, give):
         if params["step"] != self.count:
             raise failed(f"step {params['step']} was asked for, expected {self.count}")
-        logits, duration_ms = self.compute()
-        self.count += 1
         forced = params.get("force")
         check_ids(forced, len(self.ids), self.session.model, "force")
+        logits, duration_ms = self.compute()
+        self.count += 1
         send_logits(logits, self.keep, params.get("at"), give)
         rows = [None if ended else read_row(row, forced and forced[i]) for i, (ended, row) in enumerate(zip(self.ended, logits))]
         self.append(rows)

@@ -32,6 +32,8 @@ class Folder:
         self.path = path if is_folder else os.path.dirname(path)
         self.config_file = os.path.join(path, "config.json") if is_folder else path
         self.has_weights = is_folder and self.find_weights()
+        if is_folder and os.path.exists(os.path.join(path, "adapter_config.json")):
+            raise refused("the folder has an adapter (adapter_config.json), which is not applied here; merge it into the weights")
         self.trusts = options["trust-code"] == "true"
         self.settings = read_settings(self.config_file)
 
@@ -48,11 +50,11 @@ class Folder:
         return False
 
     def load_config(self):
-        # Named like the folder, so that code in it is found.
+        # By its folder, so that code in it is found.
+        is_usual = os.path.basename(self.config_file) == "config.json"
         try:
             return transformers.AutoConfig.from_pretrained(
-                os.path.dirname(self.config_file) if self.config_file.endswith("config.json") else self.config_file,
-                trust_remote_code=self.trusts, local_files_only=True)
+                self.path if is_usual else self.config_file, trust_remote_code=self.trusts, local_files_only=True)
         except Exception as error:
             raise refused(self.explain(error)) from error
 
@@ -75,7 +77,7 @@ class Folder:
         pairs = {name: entry[0] if isinstance(entry, list) else entry for name, entry in found.items()}
         return {name: entry for name, entry in pairs.items() if isinstance(entry, str) and not name.startswith("AutoTokenizer")}
 
-    def find_class(self, config, task):
+    def find_class(self, task):
         if task is not None:
             return getattr(transformers, TASKS[task])
         names = self.settings.get("architectures") or []
@@ -107,23 +109,33 @@ class Folder:
 
 
 def load_model(folder, options, dtype):
-    """The model in float32 or as its weights are converted, and in words where they come from."""
+    """The model, and in words where its weights come from."""
     config = folder.load_config()
-    model_class = folder.find_class(config, options["task"])
+    model_class = folder.find_class(options["task"])
     if folder.has_weights:
         return load_weights(folder, model_class, config, options, dtype)
     seed = whole_number(options["seed"], "seed")
-    torch.manual_seed(seed)
     try:
-        # The same numbers for every precision: made in float32, then converted.
-        made = dict(attn_implementation=options["attention"], dtype=torch.float32)
-        if hasattr(model_class, "from_config"):
-            model = model_class.from_config(config, trust_remote_code=folder.trusts, **made)
-        else:
-            model = model_class._from_config(config, **made)
+        model = make_weights(folder, model_class, config, options, dtype, seed)
     except Exception as error:
         raise refused(one_line(error)) from error
-    return model.to(dtype), {"weights": f"random, from seed {seed}"}
+    return model, {"weights": f"random, from seed {seed}"}
+
+
+def make_weights(folder, model_class, config, options, dtype, seed):
+    """The same numbers for every precision: made in float32, then converted as those of a file are."""
+    torch.manual_seed(seed)
+    attention = options["attention"]
+    if hasattr(model_class, "from_config"):
+        model = model_class.from_config(
+            config, trust_remote_code=folder.trusts, attn_implementation=attention, dtype=torch.float32)
+    else:
+        model = model_class._from_config(config, attn_implementation=attention, dtype=torch.float32)
+    if dtype == torch.float32:
+        return model
+    # Not model.to(dtype), which would round what transformers keeps in float32, such as the frequencies of positions.
+    return type(model).from_pretrained(
+        None, config=config, state_dict=model.state_dict(), dtype=dtype, attn_implementation=attention)
 
 
 def load_weights(folder, model_class, config, options, dtype):

@@ -1,8 +1,12 @@
 """One model, opened: what it takes, and runs of it."""
+import dataclasses
+import gc
 import inspect
 import os
+import re
 import shutil
 import time
+from collections.abc import Mapping
 
 import torch
 import transformers
@@ -25,7 +29,9 @@ KNOWN_INPUTS = {
 }
 ANNOTATED = {"LongTensor": "int64", "IntTensor": "int32", "BoolTensor": "bool", "FloatTensor": "float32",
              "DoubleTensor": "float64", "HalfTensor": "float16", "Tensor": None}
-# A cache is no output of the whole model.
+# No tensor, although the annotation may have one in it, such as a list of them.
+SETTING = re.compile(r"\b(int|float|bool|str|list|tuple|dict|List|Tuple|Dict|Sequence|Cache|Callable)\b")
+# A cache is neither an input nor an output of the whole model.
 CACHES = ("past_key_values", "cache_params", "mems", "past_buckets_states", "encoder_outputs")
 
 
@@ -34,6 +40,8 @@ def open_session(path, options, device, taps):
     folder = Folder(path, options)
     model, origin = load_model(folder, options, PRECISIONS[options["dtype"]])
     model.eval().requires_grad_(False).to(device)
+    # Otherwise outputs have no names.
+    model.config.return_dict = True
     return TorchSession(model, options, device, taps, origin)
 
 
@@ -57,7 +65,7 @@ def compiler():
 
 class TorchSession(Session):
     def __init__(self, model, options, device, taps, origin):
-        self.model, self.device = model, device
+        self.model, self.device, self.blame = model, device, Blame(model)
         self.dtype = PRECISIONS[options["dtype"]]
         self.seed = whole_number(options["seed"], "seed")
         self.parameters = inspect.signature(model.forward).parameters
@@ -108,7 +116,7 @@ class TorchSession(Session):
             # Programs of other sessions would be taken over, and not be counted.
             torch._dynamo.reset()
             torch._dynamo.utils.counters.clear()
-        with torch.no_grad(), Blame(self.model):
+        with torch.no_grad(), self.blame:
             started = time.perf_counter()
             output = self.forward(**fed)
             if self.device.type != "cpu":
@@ -137,7 +145,11 @@ class TorchSession(Session):
         return result
 
     def close(self):
-        self.model = self.forward = self.taps = self.decoding = None
+        self.model = self.forward = self.taps = self.decoding = self.blame = None
+        # Modules and their hooks refer to each other, and weights are large.
+        gc.collect()
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
 
 
 def input_specs(model, parameters):
@@ -156,11 +168,12 @@ def takes_tensor(parameter):
 
 def annotated_dtype(parameter):
     """False where the annotation names no tensor, such as a number or a cache."""
-    text = str(parameter.annotation)
     if parameter.annotation is parameter.empty:
-        return None if parameter.default is parameter.empty else False
+        is_setting = parameter.default not in (parameter.empty, None) or parameter.name.startswith(("use_", "output_", "return_"))
+        return False if is_setting else None
+    text = parameter.annotation if isinstance(parameter.annotation, str) else inspect.formatannotation(parameter.annotation)
     # A tensor that may also be a number (logits_to_keep), or a list of them, is a setting.
-    if "Tensor" not in text or any(other in text for other in ("int |", "int,", "list[", "tuple[", "List[", "Tuple[", "dict[")):
+    if "Tensor" not in text or SETTING.search(text):
         return False
     return next(dtype for name, dtype in ANNOTATED.items() if name in text)
 
@@ -174,9 +187,12 @@ def spec_of(parameter, is_main):
 
 def name_outputs(output):
     """`logits`, `hidden_states.0`; `output`, `output.0` where the model gives no names."""
-    if isinstance(output, dict):
-        output = {key: value for key, value in output.items() if key not in CACHES}
+    has_names = isinstance(output, Mapping) or dataclasses.is_dataclass(output)
     named = {}
     for path, tensor in walk(output):
-        named[".".join(path if isinstance(output, dict) else ("output", *path))] = tensor
+        name = ".".join(path if has_names else ("output", *path))
+        if name in named:
+            raise StageFailure("run", f'two outputs are named "{name}"')
+        if not (has_names and path[0] in CACHES):
+            named[name] = tensor
     return named
