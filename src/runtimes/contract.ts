@@ -101,9 +101,7 @@ export interface DecodeRequest {
 }
 
 /** Of the logits: the largest, and those of the ids that are asked for before every step; or all. */
-type DecodeKeep =
-  | { readonly topK: number; readonly at?: (step: number) => readonly (readonly number[])[] }
-  | 'full'
+type DecodeKeep = { readonly topK: number; readonly at?: (step: number) => readonly (readonly number[])[] } | 'full'
 
 export interface DecodeStep {
   readonly step: number

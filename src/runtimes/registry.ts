@@ -8,23 +8,18 @@ import type { RuntimeKind, RuntimeSchema } from './contract.ts'
 import { isVariableName } from './inherited-environment.ts'
 import { ORT_SCHEMA } from './ort/schema.ts'
 import { ORT_WEB_SCHEMA } from './ort-web/schema.ts'
-import {
-  IREE_SCHEMA,
-  ONNX_REFERENCE_SCHEMA,
-  ONNXRUNTIME_SCHEMA,
-  OPENVINO_SCHEMA,
-  TORCH_SCHEMA,
-} from './python/schema.ts'
+import { IREE_SCHEMA, ONNX_REFERENCE_SCHEMA, ONNXRUNTIME_SCHEMA, OPENVINO_SCHEMA } from './python/schema.ts'
 import { RECORDED_SCHEMA } from './recorded/schema.ts'
 import { TOOLCHAIN_SCHEMA } from './toolchain/schema.ts'
+import { TORCH_SCHEMA } from './torch/schema.ts'
 
 const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
   ort: ORT_SCHEMA,
   'ort-web': ORT_WEB_SCHEMA,
   chromium: CHROMIUM_SCHEMA,
   browser: BROWSER_SCHEMA,
-  onnxruntime: ONNXRUNTIME_SCHEMA,
   torch: TORCH_SCHEMA,
+  onnxruntime: ONNXRUNTIME_SCHEMA,
   'onnx-reference': ONNX_REFERENCE_SCHEMA,
   openvino: OPENVINO_SCHEMA,
   iree: IREE_SCHEMA,
@@ -38,8 +33,8 @@ const KINDS: Readonly<Record<string, () => Promise<RuntimeKind>>> = {
   'ort-web': async () => (await import('./ort-web/kind.ts')).ORT_WEB,
   chromium: async () => (await import('./chromium/kind.ts')).CHROMIUM,
   browser: async () => (await import('./browser/kind.ts')).BROWSER,
+  torch: async () => (await import('./torch/kind.ts')).TORCH,
   onnxruntime: async () => (await import('./python/kind.ts')).ONNXRUNTIME,
-  torch: async () => (await import('./python/torch-kind.ts')).TORCH,
   'onnx-reference': async () => (await import('./python/kind.ts')).ONNX_REFERENCE,
   openvino: async () => (await import('./python/kind.ts')).OPENVINO,
   iree: async () => (await import('./python/kind.ts')).IREE,

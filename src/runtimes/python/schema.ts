@@ -1,38 +1,5 @@
 import type { RuntimeSchema } from '../contract.ts'
 
-export const TORCH_SCHEMA: RuntimeSchema = {
-  defaultDevice: 'cpu',
-  options: {
-    threads: '1',
-    dtype: 'fp32',
-    compile: 'eager',
-    attention: 'eager',
-    seed: '0',
-    task: null,
-    'trust-code': 'false',
-  },
-  choices: {
-    dtype: ['fp32', 'bf16', 'fp16', 'fp64'],
-    compile: ['eager', 'inductor'],
-    attention: ['eager', 'sdpa'],
-    task: [
-      'base',
-      'causal-lm',
-      'masked-lm',
-      'seq2seq-lm',
-      'sequence-classification',
-      'token-classification',
-      'question-answering',
-      'image-classification',
-      'audio-classification',
-      'speech-seq2seq',
-    ],
-    'trust-code': ['false', 'true'],
-  },
-  counts: ['threads'],
-  wholeNumbers: ['seed'],
-}
-
 export const ONNXRUNTIME_SCHEMA: RuntimeSchema = {
   defaultDevice: 'cpu',
   options: { threads: '1', optimization: 'all', deterministic: 'false' },

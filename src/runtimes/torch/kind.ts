@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { WorkerKind } from '../contract.ts'
-import { pythonKind } from './kind.ts'
+import { pythonKind } from '../python/kind.ts'
 import { TORCH_SCHEMA } from './schema.ts'
 
 const PLAIN = pythonKind('torch', TORCH_SCHEMA)
