@@ -211,7 +211,7 @@ describe('inputs that the model does not take', () => {
     ],
     ['--target ort:cpu,model=missing.onnx', '<project>/missing.onnx does not exist; give the path of an ONNX model'],
     ['--target ort:tpu', 'ort:tpu is not available: onnxruntime-node 1.30.0 has no device "tpu", only '],
-    ['--target command:./missing', 'command:./missing is not available: cannot start <project>/missing: '],
+    ['--target command:./missing', 'command:./missing is not available: cannot start ./missing: there is no file '],
     ['--target recorded:./missing', 'recorded:./missing is not available: <project>/missing does not exist'],
   ])('are an error: %s', async (args, message) => {
     const [found] = await messagesOf(folder, ['good.onnx', ...args.split(' ')])

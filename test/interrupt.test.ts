@@ -16,7 +16,7 @@ const worker = join(root, 'test/conformance/misbehaving-worker.mjs')
 async function startHanging(timeout: string) {
   const folder = project({ 'models/a.onnx': one, 'models/b.onnx': one, 'models/c.onnx': one })
   const mark = `interrupt ${folder}`
-  const target = `hangs=command:${process.execPath},arg=${worker},arg=hangs`
+  const target = `hangs=command:${process.execPath},arg=${worker},arg=hangs,env=MARK`
   const child = startAssay(['test', '--target', target, '-j', '1', '--timeout', timeout], folder, { MARK: mark })
   const end = ended(child)
   await until(() => survivorsOf(mark).some((argv) => argv.includes('hangs')))

@@ -7,6 +7,7 @@ import type { Tensor, TensorChunk, Trace } from '../../src/domain/tensor.ts'
 import { memoryTrace } from '../../src/files/memory-trace.ts'
 import { DEFAULT_LIMITS, type Limits, type ModelRef } from '../../src/runtimes/contract.ts'
 import { createPool, type Pool } from '../../src/runtimes/pool.ts'
+import { testToolchains } from './toolchains.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -15,7 +16,13 @@ type Notice = (text: string) => void
 export function testPool(limits: Partial<Limits> = {}, size = 1, isolate?: 'case', notice: Notice = () => {}): Pool {
   const runtimesFolder = join(ROOT, '.assay/runtimes')
   const python = process.env.ASSAY_TEST_PYTHON
-  const context = { projectFolder: ROOT, runtimesFolder, notice, ...(python !== undefined && { python }) }
+  const context = {
+    projectFolder: ROOT,
+    runtimesFolder,
+    notice,
+    toolchains: testToolchains,
+    ...(python !== undefined && { python }),
+  }
   return createPool({ size, context, limits: { ...DEFAULT_LIMITS, ...limits }, ...(isolate && { isolate }) })
 }
 

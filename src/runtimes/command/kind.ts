@@ -29,5 +29,5 @@ const LIMITS = { startMs: 'start', compileMs: 'compile', runMs: 'run' } as const
 
 function limitsOf({ options }: Target): Partial<Limits> {
   const given = Object.entries(LIMITS).filter(([, option]) => options[option] !== undefined)
-  return Object.fromEntries(given.map(([limit, option]) => [limit, parseSeconds(options[option]!)! * 1000]))
+  return Object.fromEntries(given.map(([limit, option]) => [limit, Math.round(parseSeconds(options[option]!)! * 1000)]))
 }

@@ -110,7 +110,7 @@ function limitsOf(given: unknown, where: string): Toolchain['limitsMs'] {
   return Object.fromEntries(
     Object.entries(fields).map(([stage, limit]) => {
       const seconds = parseSeconds(String(limit))
-      if (seconds) return [stage as ToolStage, seconds * 1000]
+      if (seconds) return [stage as ToolStage, Math.round(seconds * 1000)]
       throw new UsageError('toolchain', `${where}: limits.${stage} is "${limit}", expected a time such as 20s or 5min`)
     }),
   )
