@@ -1,0 +1,35 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { locateProgram, workingFolder } from './locate-program.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-programs-'))
+mkdirSync(join(folder, 'bin'))
+writeFileSync(join(folder, 'bin/runner'), '#!/bin/sh\n', { mode: 0o755 })
+writeFileSync(join(folder, 'script.py'), 'print()', { mode: 0o644 })
+
+const locate = (program: string) => locateProgram(program, folder, join(folder, 'bin'))
+
+describe('the program of a target', () => {
+  test('is looked up in PATH, or is a path from the project', () => {
+    expect(locate('runner')).toBe(join(folder, 'bin/runner'))
+    expect(locate('./bin/runner')).toBe(join(folder, 'bin/runner'))
+  })
+
+  test.each([
+    ['runer', `cannot start runer: no program of this name in ${folder}/bin`],
+    ['script.py', `./script.py is the one in ${folder}`],
+    ['./bin/runer', `there is no file ${folder}/bin/runer; did you mean runner?`],
+    ['./sbin/runner', `there is no file ${folder}/sbin/runner, nor a folder ${folder}/sbin`],
+    ['./bin', `${folder}/bin is a folder`],
+    ['./script.py', `${folder}/script.py is not executable; chmod +x it, or start it by its interpreter`],
+  ])('%s: what is wrong is said', (program, words) => {
+    expect(() => locate(program)).toThrow(words)
+  })
+
+  test('works in a folder that is there', () => {
+    expect(workingFolder('bin', folder)).toBe(join(folder, 'bin'))
+    expect(() => workingFolder('nowhere', folder)).toThrow(`there is no folder ${folder}/nowhere to work in`)
+  })
+})
