@@ -1,5 +1,8 @@
 """Outputs of submodules as they are computed, and whose fault an exception is."""
+import dataclasses
+import inspect
 import sys
+import time
 import traceback
 
 from ..engine import StageFailure
@@ -18,6 +21,7 @@ class Taps:
 
     def __init__(self, model, asked):
         self.modules = choose(model, asked)
+        self.may_be_output = may_be_output(model)
         self.named = [name for name in self.modules if "*" not in asked]
         self.give = None
         for name, module in self.modules.items():
@@ -26,19 +30,22 @@ class Taps:
     def hook_of(self, name):
         def hook(_module, _positional, _keyword, output):
             if self.give is not None:
+                started = time.perf_counter()
                 self.send(name, output)
+                self.sent_ms += (time.perf_counter() - started) * 1e3
         return hook
 
     def listen(self, give):
         self.give, self.calls, self.held = give, {}, []
+        # Time that sending took in the middle of computing.
+        self.sent_ms = 0
 
     def send(self, name, output):
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
         for path, tensor in walk(output):
             title = "#".join((name if call == 0 else f"{name}@{call}", *path))
-            # Only these could have the name of an output, which is not known before the end.
-            if title == name and "." not in name:
+            if title == name and self.may_be_output(name):
                 self.held.append((title, tensor.detach().clone()))
             else:
                 self.give(title, from_torch(title, tensor))
@@ -54,6 +61,13 @@ class Taps:
             free = f"{title}@0" if title in outputs else title
             give(free, from_torch(free, tensor))
         return [f'module "{name}" was not called' for name in self.named if name not in self.calls]
+
+
+def may_be_output(model):
+    """Which names an output can have is known before the end only where forward says what it gives."""
+    given = inspect.signature(model.forward).return_annotation
+    fields = {field.name for field in dataclasses.fields(given)} if dataclasses.is_dataclass(given) else None
+    return lambda name: "." not in name and (fields is None or name in fields)
 
 
 def choose(model, asked):

@@ -95,6 +95,7 @@ class TorchSession(Session):
         try:
             output, duration_ms = self.compute(fed)
             doubts = self.doubts()
+            duration_ms -= self.taps.sent_ms if self.taps else 0
             named = name_outputs(output)
             warnings = self.taps.finish(named) if self.taps else []
         finally:
