@@ -44,6 +44,10 @@ const WEIGHTS: Record<string, Tensor> = {
 const linear = (weights?: Record<string, Tensor>) =>
   saveFolder({ config: ownCodeConfig(), code: ownCode(LINEAR), ...(weights && { weights }) })
 
+function hasCompiler(): boolean {
+  return ['g++', 'clang++'].some((name) => spawnSync(name, ['--version']).status === 0)
+}
+
 /** How far the numbers of one tensor lie from those of another, by their size. */
 function distance(a: readonly number[], b: readonly number[]): number {
   return Math.hypot(...a.map((value, i) => value - b[i]!)) / Math.hypot(...a)
@@ -128,14 +132,55 @@ describeWithPython('a Hugging Face folder in torch', 'torch, transformers', () =
   })
 
   test('compiled with inductor gives the same, but for rounding', async (context) => {
-    const hasCompiler = ['g++', 'clang++'].some((name) => spawnSync(name, ['--version']).status === 0)
-    context.skip(!hasCompiler, 'there is no C++ compiler here')
+    context.skip(!hasCompiler(), 'there is no C++ compiler here')
     const model = await linear(WEIGHTS)
     const compiled = await captureTensors(pool, readTarget('torch:cpu,trust-code=true,compile=inductor'), model, X)
     expect(compiled.detail.compile).toBe('inductor')
     expect(numbersOf(compiled.tensors.get('output')).map((value) => Math.round(value * 1e4) / 1e4)).toEqual([9, 12, 15])
     expect(compiled.warnings).toEqual([])
   }, 300_000)
+
+  test('of which torch.compile compiles nothing is told, for agreement would prove nothing', async (context) => {
+    context.skip(!hasCompiler(), 'there is no C++ compiler here')
+    const code = ownCode(LINEAR.replace('def forward', '@torch._dynamo.disable\ndef forward'))
+    const model = await saveFolder({ config: ownCodeConfig(), code, weights: WEIGHTS })
+    const target = readTarget('torch:cpu,trust-code=true,compile=inductor')
+    const { warnings } = await captureTensors(pool, target, model, X)
+    expect(warnings).toEqual(['torch.compile compiled nothing of this model; all of it ran as it is'])
+  })
+
+  test('that draws numbers while it runs draws the same in every run, and others from another seed', async () => {
+    const body = `${LINEAR.split('def forward')[0]}
+def forward(self, x: torch.FloatTensor):
+    return torch.rand(3)
+`
+    const model = await saveFolder({ config: ownCodeConfig(), code: ownCode(body), weights: WEIGHTS })
+    const drawn = async (seed: number) => {
+      const target = readTarget(`torch:cpu,trust-code=true,seed=${seed}`)
+      return numbersOf((await captureTensors(pool, target, model, X)).tensors.get('output'))
+    }
+    expect(await drawn(5)).toEqual(await drawn(5))
+    expect(await drawn(5)).not.toEqual(await drawn(6))
+  })
+
+  test('whose code lies in another repository is refused, and nothing is fetched', async () => {
+    const config = ownCodeConfig({ auto_map: { AutoConfig: 'other/repo--modeling.OwnConfig' } })
+    const error = await failure(await saveFolder({ config }), trusted, X)
+    expect(error.message).toContain("the model's code lies in another repository (other/repo), and nothing is fetched")
+  })
+
+  test('whose code ends the program or says too much costs its run alone', async () => {
+    const body = `${LINEAR.split('def forward')[0]}
+def forward(self, x: torch.FloatTensor):
+    if float(x.sum()) > 10:
+        raise SystemExit("bye")
+    raise ValueError("word " * 5000)
+`
+    const model = await saveFolder({ config: ownCodeConfig(), code: ownCode(body), weights: WEIGHTS })
+    const ending = await failure(model, trusted, traceOf({ x: floats([70, 0], [1, 2]) }))
+    expect(ending.message).toBe('torch:cpu,trust-code=true: OwnModel: SystemExit: bye')
+    expect((await failure(model, trusted, X)).message.length).toBeLessThan(1100)
+  })
 
   test('whose weights lack an entry is an error and not random numbers', async () => {
     const { 'layer.bias': _, ...lacking } = WEIGHTS

@@ -50,6 +50,10 @@ class Folder:
         return False
 
     def load_config(self):
+        elsewhere = next((entry.split("--")[0] for entry in self.own_code.values() if "--" in entry), None)
+        if self.trusts and elsewhere is not None:
+            raise refused(f"the model's code lies in another repository ({elsewhere}), and nothing is fetched; "
+                          f"copy it into the folder and name it without \"{elsewhere}--\" in config.json")
         # By its folder, so that code in it is found.
         is_usual = os.path.basename(self.config_file) == "config.json"
         try:
@@ -197,6 +201,7 @@ def shortened(names, most=3):
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-def one_line(error):
+def one_line(error, most=1000):
     text = " ".join(str(error).split())
+    text = text if len(text) <= most else f"{text[:most]}…"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

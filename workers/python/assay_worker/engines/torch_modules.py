@@ -99,7 +99,7 @@ class Blame:
         return self
 
     def __exit__(self, kind, error, trace):
-        if error is None or isinstance(error, (StageFailure, HostGone, ProtocolBroken)) or not isinstance(error, Exception):
+        if isinstance(error, (StageFailure, HostGone, ProtocolBroken)) or not isinstance(error, (Exception, SystemExit)):
             return False
         text = "".join(traceback.format_exception(error))
         print(text, file=sys.stderr)
