@@ -8,6 +8,7 @@ import { encodeNumbers } from '../src/tensors/encode.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
 import { copyFixture, main, root, temporaryFolder } from './assay.ts'
 import { writePlanted } from './diff-tensors.ts'
+import { TEST_PYTHON } from './python.ts'
 
 export const floats = (shape: readonly number[], numbers: readonly number[]): Tensor => ({
   dtype: 'float32',
@@ -94,6 +95,7 @@ export function shell(line: string, cwd: string): Promise<{ code: number | null;
     CI: '',
     GITHUB_ACTIONS: '',
     NO_COLOR: '1',
+    ASSAY_PYTHON: TEST_PYTHON ?? '',
   }
   const child = spawn('sh', ['-c', line], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''

@@ -15,6 +15,7 @@ import { memorySource } from '../src/tensors/memory-source.ts'
 import { assay, assayJson, root } from './assay.ts'
 import { hasBrowser } from './browser.ts'
 import { floats, sampleProject, shell } from './docs-project.ts'
+import { TEST_PYTHON } from './python.ts'
 
 const pages = ['.', 'docs', 'bench', 'examples/python-worker', 'examples/real-models'].flatMap((folder) =>
   existsSync(join(root, folder))
@@ -31,6 +32,8 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/command:/, 'needs a worker that the reader has written'],
   [/ort(-web)?@/, 'installs another version'],
   [/browser:/, 'waits for a person'],
+  [/^assay setup python/, 'installs; --list tells what'],
+  ...(TEST_PYTHON ? [] : [[/onnxruntime:|onnx-reference:|openvino:|iree:/, 'needs a Python with engines'] as const]),
   ...(hasBrowser ? [] : [[/chromium:/, 'needs a browser'] as const]),
 ]
 

@@ -10,7 +10,7 @@ export interface PythonEngine {
 export const PYTHON_ENGINES: readonly PythonEngine[] = [
   { name: 'onnxruntime', packages: ['onnxruntime', 'numpy'], modules: ['onnxruntime'] },
   { name: 'onnx-reference', packages: ['onnx', 'numpy'], modules: ['onnx.reference'] },
-  { name: 'openvino', packages: ['openvino', 'numpy'], modules: ['openvino'] },
+  { name: 'openvino', packages: ['openvino', 'onnx', 'numpy'], modules: ['openvino', 'onnx'] },
   {
     name: 'iree',
     packages: ['iree-base-compiler', 'iree-base-runtime', 'onnx', 'numpy'],

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { shellWord } from '../../domain/shell.ts'
 import type { LaunchContext } from '../contract.ts'
 import { findProgram, isExecutable } from '../find-program.ts'
 import { engineNamed, pinsOf } from './engines.ts'
@@ -36,7 +37,8 @@ function ownPython(engine: string, { runtimesFolder }: LaunchContext): FoundPyth
 /** Into a Python that somebody named, nothing is installed by us. */
 function namedPython(engine: string, python: string, { projectFolder }: LaunchContext): FoundPython {
   const path = locate(python, projectFolder)
-  if (path !== null) return { path, remedy: `run: ${python} -m pip install ${pinsOf(engineNamed(engine)).join(' ')}` }
+  if (path !== null)
+    return { path, remedy: `run: ${shellWord(python)} -m pip install ${pinsOf(engineNamed(engine)).join(' ')}` }
   const reason = `there is no program "${python}", which --python, ASSAY_PYTHON or the configuration names`
   return { path, reason, remedy: 'name another, or none and run: assay setup python' }
 }

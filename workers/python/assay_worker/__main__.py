@@ -15,23 +15,33 @@ def take_streams():
 
 def main():
     channel_ends = take_streams()
-    # This folder's parent, so that no module of ours hides one of a library.
-    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     if len(sys.argv) < 2:
         sys.exit("expected the name of an engine")
     if sys.version_info < (3, 9):
-        sys.exit(f"Python {sys.version.split()[0]} is too old; this worker needs 3.9 or newer")
-    # Nothing is written into the folder of a package.
-    sys.dont_write_bytecode = True
-    from assay_worker.engines import load_engine
-    from assay_worker.frames import Channel
-    from assay_worker.serve import serve
-    engine = load_engine(sys.argv[1])
-    sys.dont_write_bytecode = False
-    serve(engine, Channel(*channel_ends), " ".join(sys.argv[2:]))
+        sys.exit("Python %d.%d is too old; this worker needs 3.9 or newer" % sys.version_info[:2])
+    # This folder's parent, so that no module of ours hides one of a library.
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    work(sys.argv[1], " ".join(sys.argv[2:]), channel_ends)
     # The libraries' own clearing up is slow, and some of them crash in it.
     sys.stderr.flush()
     os._exit(0)
+
+
+def work(name, remedy, channel_ends):
+    # Nothing is written into the folder of a package.
+    sys.dont_write_bytecode = True
+    from assay_worker.absent import say_absent
+    from assay_worker.frames import Channel
+    channel = Channel(*channel_ends)
+    try:
+        from assay_worker.engines import load_engine
+        from assay_worker.serve import serve
+        engine = load_engine(name)
+    except ModuleNotFoundError as error:
+        say_absent(channel, name, f"{error.name} is not installed in {sys.executable}; {remedy}")
+        return
+    sys.dont_write_bytecode = False
+    serve(engine, channel, remedy)
 
 
 main()

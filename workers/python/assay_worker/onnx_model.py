@@ -7,11 +7,20 @@ from .tensors import BY_CODE
 
 def load_model(model):
     """The ModelProto with its external data inside."""
-    onnx = import_library("onnx")
+    proto = read_proto(model)
     folder = model.folder if model.path is None else os.path.dirname(os.path.abspath(model.path))
     try:
+        import_library("onnx").load_external_data_for_model(proto, folder)
+    except Exception as error:
+        raise StageFailure("compile", f"cannot read the model's external data: {' '.join(str(error).split())}") from error
+    return proto
+
+
+def read_proto(model):
+    """The ModelProto alone."""
+    onnx = import_library("onnx")
+    try:
         proto = onnx.load_model(model.path, load_external_data=False) if model.path else parse(onnx, model.data)
-        onnx.load_external_data_for_model(proto, folder)
     except Exception as error:
         raise StageFailure("compile", f"cannot read the model: {' '.join(str(error).split())}") from error
     # A text in the place of a model may be read as one that is empty.

@@ -2,6 +2,7 @@
 import io
 import os
 import platform
+import re
 import signal
 import subprocess
 import tempfile
@@ -25,6 +26,7 @@ PHASES = ["input", "abi", "preprocessing", "global-optimization", "dispatch-crea
           "executable-sources", "executable-configurations", "executable-targets", "hal", "vm"]
 
 MOST_STDERR = 64 << 10
+MOST_MESSAGE = 400
 
 
 class Iree(Engine):
@@ -51,13 +53,14 @@ class Iree(Engine):
 
     def open(self, model, target, taps):
         proto, opset = prepare(load_model(model))
-        settings = compiler_settings(self.device, options_of(target, DEFAULTS))
+        options = options_of(target, DEFAULTS)
+        settings = compiler_settings(self.device, options)
         with tempfile.TemporaryDirectory(prefix="assay-iree-") as folder:
             compiled = compile_module(import_module(proto), folder, "model.vmfb", settings)
             with open(compiled, "rb") as file:
                 module = file.read()
         detail = {**self.what_runs(), "backend": self.device, "driver": DRIVER, "threads": "1", "opset": opset,
-                  "compiler": " ".join(settings)}
+                  "optimization": options["optimization"] or "the compiler's default"}
         return ModuleSession(self.runtime, module, proto.graph, detail)
 
     def form(self, model, target, form, folder, weights):
@@ -141,7 +144,7 @@ def compile_module(imported, folder, name, settings):
 def first_error(text, code):
     lines = [line for line in text.splitlines() if "error:" in line]
     if lines:
-        return lines[0].split("error:", 1)[1].strip()
+        return re.sub(r'^loc\("[^"]*"\): ', "", lines[0].split("error:", 1)[1].strip())[:MOST_MESSAGE]
     return f"ended with {code} and no error of its own" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
 
 

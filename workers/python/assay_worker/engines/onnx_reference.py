@@ -1,4 +1,5 @@
 """ONNX's reference evaluator: NumPy code that was written from the definition of every operator."""
+import os
 import platform
 import time
 
@@ -33,7 +34,9 @@ class OnnxReference(Engine):
             evaluator = reference.ReferenceEvaluator(proto)
         except Exception as error:
             raise StageFailure("compile", words_of(error)) from error
-        return EvaluatorSession(evaluator, proto.graph, what_runs(onnx))
+        # NumPy's matrix products; the host set it before NumPy was loaded.
+        threads = os.environ.get("OPENBLAS_NUM_THREADS", "not set")
+        return EvaluatorSession(evaluator, proto.graph, {**what_runs(onnx), "threads": threads})
 
 
 def load():

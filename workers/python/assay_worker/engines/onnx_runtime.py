@@ -111,7 +111,7 @@ def create(model, settings, provider):
     try:
         session = ort.InferenceSession(model.path or model.data, settings, providers=providers)
     except Exception as error:
-        raise StageFailure("compile", plain_words(error)) from error
+        raise StageFailure("compile", explain_refusal(plain_words(error))) from error
     session.disable_fallback()
     if provider not in session.get_providers():
         raise StageFailure("compile", f"{provider} could not be used, only {', '.join(session.get_providers())}")
@@ -125,6 +125,18 @@ CODE = re.compile(r"^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
 
 def plain_words(error):
     return " ".join(SOURCE_PLACE.sub("", CODE.sub("", str(error))).split())
+
+
+TOO_NEW = re.compile(r"Opset (\d+) is under development.*support for domain (\S+) is till opset (\d+)")
+
+
+def explain_refusal(message):
+    newer = TOO_NEW.search(message)
+    if not newer:
+        return message
+    opset, domain, known = newer.groups()
+    return (f"the model imports opset {opset} of {domain}, expected at most {known}; "
+            "export it for that opset or use a newer onnxruntime")
 
 
 class RuntimeSession(Session):

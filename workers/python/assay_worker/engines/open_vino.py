@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 
 from ..engine import Engine, NotHere, Outputs, Session, StageFailure, import_library, options_of
+from ..onnx_model import input_specs, output_specs, read_proto
 from ..processor import processor_identity
 from ..tensors import PLAIN, Raw, byte_length
 
@@ -25,6 +26,8 @@ class OpenVino(Engine):
 
     def probe(self, device):
         openvino = load()
+        # It tells the names of inputs and outputs, some of which OpenVINO loses.
+        import_library("onnx")
         core = openvino.Core()
         devices = {name.lower(): name for name in core.available_devices}
         if device not in devices:
@@ -48,7 +51,7 @@ class OpenVino(Engine):
             raise
         except Exception as error:
             raise StageFailure("compile", plain_words(error)) from error
-        return CompiledSession(compiled, load())
+        return CompiledSession(compiled, read_proto(model).graph, load())
 
     def read(self, model):
         if model.path is not None:
@@ -101,15 +104,15 @@ def plain_words(error):
 
 
 class CompiledSession(Session):
-    def __init__(self, compiled, openvino):
+    def __init__(self, compiled, graph, openvino):
         self.openvino, self.request = openvino, compiled.create_infer_request()
-        self.inputs = [spec_of(port, port.get_node().get_friendly_name()) for port in compiled.inputs]
-        self.outputs = [spec_of(port, output_name(port)) for port in compiled.outputs]
+        self.inputs = input_specs(graph)
+        self.ports = match_inputs([spec["name"] for spec in self.inputs], compiled.inputs)
+        self.outputs = match_outputs([spec["name"] for spec in output_specs(graph)], compiled.outputs)
         self.detail = {**what_runs(openvino), **properties(compiled)}
 
     def run(self, inputs):
-        names = [spec["name"] for spec in self.inputs]
-        tensors = {names.index(name): self.tensor_of(value) for name, value in inputs.items()}
+        tensors = {self.ports[name]: self.tensor_of(value) for name, value in inputs.items() if name in self.ports}
         started = time.perf_counter()
         try:
             for index, tensor in tensors.items():
@@ -140,15 +143,25 @@ def type_name(port):
     return port.get_element_type().get_type_name()
 
 
+def match_inputs(names, ports):
+    """Input → place of its port. Those that the graph does not need are gone, and some have lost their name."""
+    places = {name: i for name in names for i, port in enumerate(ports) if name in port.get_names()}
+    nameless = [i for i in range(len(ports)) if i not in places.values()]
+    rest = [name for name in names if name not in places]
+    if nameless and len(nameless) != len(rest):
+        raise StageFailure("compile", f"OpenVINO renamed inputs, and it cannot be told which of {', '.join(rest)} is which")
+    return {**places, **dict(zip(rest, nameless))}
+
+
 SINK = "/sink_port_0"
 
 
-def output_name(port):
-    """The name that the graph gives it; the names of the tensor are those of all outputs that share it."""
-    name = port.get_node().get_friendly_name()
-    if not name.endswith(SINK):
-        raise StageFailure("compile", f'cannot tell which output of the model "{name}" is')
-    return name[:-len(SINK)]
+def match_outputs(names, ports):
+    """By what OpenVINO calls the ends of the graph; a tensor that several outputs share has the name of one of them."""
+    ends = [port.get_node().get_friendly_name() for port in ports]
+    if ends != [f"{name}{SINK}" for name in names]:
+        raise StageFailure("compile", f"OpenVINO ends the graph in {', '.join(ends)}, expected {', '.join(names)}")
+    return [spec_of(port, name) for port, name in zip(ports, names)]
 
 
 def shape_of(partial):
@@ -165,6 +178,8 @@ def properties(compiled):
 
 
 def text_of(value):
+    if isinstance(value, str) and ";isa=" in value:
+        return value.split(";isa=")[1]
     if isinstance(value, (list, set, tuple)):
         return ", ".join(map(str, value))
     return value.get_type_name() if hasattr(value, "get_type_name") else str(value).replace("ExecutionMode.", "")
