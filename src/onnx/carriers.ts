@@ -23,6 +23,11 @@ export function carrierOf(value: string, dtype: DType | undefined): Carrier {
     : { name: value, castFrom: null }
 }
 
+/** The dtype that a value of this one travels as. */
+export function carriedAs(dtype: DType | undefined): DType | undefined {
+  return dtype && NOT_CARRIED.has(dtype) ? 'float32' : dtype
+}
+
 /** The node that fills the carrier; none where the value carries itself. */
 export function castOut(value: string, { name, castFrom }: Carrier): NodeProto[] {
   return castFrom ? [castTo('float32', value, name)] : []

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { SkipCase } from '../domain/errors.ts'
+import type { TensorSpec } from '../domain/tensor.ts'
 import { buildModel } from './builder.ts'
 import { flatten } from './flatten.ts'
 import { indexFlat, layerOf } from './layer-border.ts'
 import { layerModel, namelessModel } from './layer-model.ts'
-import { modelFromBytes, writeModel } from './model.ts'
+import { modelFacts, modelFromBytes, writeModel } from './model.ts'
 import { dtypesOf } from './taps.ts'
 
 const one = { dtype: 'float32', shape: [1], bytes: new Uint8Array(new Float32Array([1]).buffer) } as const
@@ -72,4 +73,15 @@ test('weights that no ONNX file can hold are a skip', async () => {
   const [weight] = cut[0]!.weights
   const huge = { ...cut[0]!, weights: [{ ...weight!, dims: [2n ** 30n] }] }
   await expect(layerModel(source, huge, given('a', [2, 2]))).rejects.toThrow(SkipCase)
+})
+
+test('a layer declares the outputs that were recorded, and no others', async () => {
+  const { source, cut } = await layers()
+  const recorded = new Map([...given('b', [2, 2]), ...given('c', [2, 2])])
+  const declared = async (values: ReadonlyMap<string, TensorSpec>) => {
+    const proto = await layerModel(source, cut[1]!, values)
+    return modelFacts(proto, proto.graph!).outputs
+  }
+  expect(await declared(recorded)).toEqual([{ name: 'c', kind: 'tensor', dtype: 'float32', shape: [2, 2] }])
+  expect(await declared(given('b', [2, 2]))).toEqual([{ name: 'c', kind: 'tensor', dtype: null, shape: null }])
 })

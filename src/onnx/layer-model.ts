@@ -28,7 +28,10 @@ export interface LayerSource {
   readonly dtypes: ReadonlyMap<string, DType>
 }
 
-/** A layer as a model of its own: its weights inside, its inputs as they came, all under their own names. */
+/**
+ * A layer as a model of its own: its weights inside, its inputs as they came, all under their own names. Outputs are declared
+ * as far as they were recorded too, since compilers want to know them.
+ */
 export async function layerModel(
   { original, flat, dtypes }: LayerSource,
   layer: Layer,
@@ -47,8 +50,8 @@ export async function layerModel(
       ...layer.nodes,
       ...made.flatMap(([name, carrier]) => castOut(name, carrier)),
     ],
-    input: taken.map(([name, carrier]) => inputInfo(carrier.name, given.get(name))),
-    output: made.map(([, carrier]) => create(ValueInfoProtoSchema, { name: carrier.name })),
+    input: taken.map(([name, carrier]) => valueInfo(carrier.name, inputSpec(name, given))),
+    output: made.map(([name, carrier]) => valueInfo(carrier.name, given.get(name))),
     initializer,
   })
   return { ...flat.proto, graph }
@@ -70,8 +73,14 @@ async function inside(original: OnnxModel, weight: TensorProto): Promise<TensorP
   return isExternal(weight) ? tensorToProto(weight.name, await readTensor(original, weight)) : weight
 }
 
-function inputInfo(name: string, spec: TensorSpec | undefined): ValueInfoProto {
-  if (!spec) throw new SkipCase(`its input "${name}" was not recorded`)
+function inputSpec(name: string, given: ReadonlyMap<string, TensorSpec>): TensorSpec {
+  const spec = given.get(name)
+  if (spec) return spec
+  throw new SkipCase(`its input "${name}" was not recorded`)
+}
+
+function valueInfo(name: string, spec: TensorSpec | undefined): ValueInfoProto {
+  if (!spec) return create(ValueInfoProtoSchema, { name })
   const dim = spec.shape.map((size) => ({ value: { case: 'dimValue' as const, value: BigInt(size) } }))
   const shape = create(TensorShapeProtoSchema, { dim })
   const type = create(TypeProtoSchema, {

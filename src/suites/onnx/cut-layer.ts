@@ -3,6 +3,7 @@ import type { Target } from '../../domain/target.ts'
 import type { TensorSource, Trace } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { digestOf } from '../../files/digest.ts'
+import { carriedAs } from '../../onnx/carriers.ts'
 import type { Layer } from '../../onnx/layer-border.ts'
 import { type LayerSource, layerModel, namelessModel } from '../../onnx/layer-model.ts'
 import { type ModelFacts, modelFacts, writeModel } from '../../onnx/model.ts'
@@ -31,8 +32,8 @@ export interface Recorded {
 }
 
 export async function cutLayer(source: LayerSource, layer: Layer, { values, digest }: Recorded): Promise<CutLayer> {
-  const given = new Map(layer.inputs.map((name) => [name, recorded(name, values)]))
-  const proto = await layerModel(source, layer, given)
+  const given = layer.inputs.map((name) => [name, recorded(name, values)] as const)
+  const proto = await layerModel(source, layer, new Map([...madeBy(source, layer, values), ...given]))
   const bare = namelessModel(proto)
   const [model, facts] = [modelFacts(proto, proto.graph!), modelFacts(bare, bare.graph!)]
   const bytes = writeModel(bare)
@@ -48,6 +49,14 @@ export async function cutLayer(source: LayerSource, layer: Layer, { values, dige
     },
     ownNames: new Map([...pairs(facts.inputs, model.inputs), ...pairs(facts.outputs, model.outputs)]),
   }
+}
+
+/** What is known of its outputs; another model's layer may give another dtype than the one that was recorded. */
+function madeBy({ dtypes }: LayerSource, { outputs }: Layer, values: Recorded['values']): [string, TensorSource][] {
+  return outputs.flatMap((name) => {
+    const source = values.get(name)
+    return source && source.dtype === carriedAs(dtypes.get(name)) ? [[name, source]] : []
+  })
 }
 
 /** What the layer gave within the whole model, under the names of its own model. */
