@@ -181,3 +181,21 @@ test('values that no worker gives travel as float32', async () => {
   expect(results[1]!.outputs[0]).toMatchObject({ name: 'short#float32', dtype: 'float32' })
   expect(results[4]!.measurements['input.tiny#float32']).toMatch(/^float32 \(4\), as the reference/)
 })
+
+test("a layer of the target's own model that gives another shape is a failure that says so, whatever was recorded", async () => {
+  const reshaping = (shape: readonly bigint[]) =>
+    buildModel({
+      inputs: [{ name: 'x', dtype: 'float32', shape: [2, 3] }],
+      outputs: [{ name: 'y', dtype: 'float32' }],
+      initializers: { shape: tensor('int64', [2], shape) },
+      nodes: [
+        { op: 'Relu', inputs: ['x'], outputs: ['r'] },
+        { op: 'Reshape', inputs: ['r', 'shape'], outputs: ['y'] },
+      ],
+    })
+  const folder = project({ 'model.onnx': reshaping([3n, 2n]), 'other.onnx': reshaping([6n, 1n]) })
+  const args = ['test', 'model.onnx', '--target', 'other=ort-web:wasm,model=other.onnx', '--scope', 'layers']
+  const { results } = await assayJson(args, folder)
+  const layer = results.find(({ scope }) => scope === 'layer_Reshape_y')!
+  expect([layer.verdict, layer.reason]).toEqual(['fail', expect.stringContaining('(6, 1)')])
+})

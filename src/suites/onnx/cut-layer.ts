@@ -31,9 +31,16 @@ export interface Recorded {
   readonly digest: string
 }
 
-export async function cutLayer(source: LayerSource, layer: Layer, { values, digest }: Recorded): Promise<CutLayer> {
+/** `givesRecorded`: it will give outputs of the recorded shapes, so that it may declare them. */
+export async function cutLayer(
+  source: LayerSource,
+  layer: Layer,
+  { values, digest }: Recorded,
+  givesRecorded: boolean,
+): Promise<CutLayer> {
   const given = layer.inputs.map((name) => [name, recorded(name, values)] as const)
-  const proto = await layerModel(source, layer, new Map([...madeBy(source, layer, values), ...given]))
+  const made = givesRecorded ? madeBy(source, layer, values) : []
+  const proto = await layerModel(source, layer, new Map([...made, ...given]))
   const bare = namelessModel(proto)
   const [model, facts] = [modelFacts(proto, proto.graph!), modelFacts(bare, bare.graph!)]
   const bytes = writeModel(bare)
@@ -51,7 +58,7 @@ export async function cutLayer(source: LayerSource, layer: Layer, { values, dige
   }
 }
 
-/** What is known of its outputs; another model's layer may give another dtype than the one that was recorded. */
+/** Outputs that travel as the dtype that was recorded. */
 function madeBy({ dtypes }: LayerSource, { outputs }: Layer, values: Recorded['values']): [string, TensorSource][] {
   return outputs.flatMap((name) => {
     const source = values.get(name)

@@ -104,7 +104,7 @@ function refuseUnjudged({ site, referenceTarget }: LayerCase): void {
 async function prepare(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Work> {
   const bench = await options.layers.bench(c, lab, options)
   const layer = takenLayer(c, bench)
-  const cut = await cutLayer(bench, layer, layer)
+  const cut = await cutLayer(bench, layer, layer, options.layerInputs === 'reference')
   const tested = await testedLayer(c, bench, layer, cut, lab, options)
   const work = { c, lab, options, bench, layer, cut, tested, isMadeUp: false }
   return options.layerInputs === 'random' ? withMadeUpInputs(work) : work
@@ -147,7 +147,7 @@ async function testedLayer(
   if (layer.outputs.some((name) => !made.includes(name))) {
     throw new SkipCase(`the layer of this name in ${other} gives ${made.join(', ')}`)
   }
-  return cutLayer(tested, { ...layerOf(nodes, tested.index), outputs: layer.outputs }, layer)
+  return cutLayer(tested, { ...layerOf(nodes, tested.index), outputs: layer.outputs }, layer, false)
 }
 
 /** What the reference gave within the whole model; where looking at it changed that, what it gives alone. */
