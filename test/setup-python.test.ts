@@ -9,6 +9,8 @@ import { affineModel } from './small-models.ts'
 const setup = (args: readonly string[], folder: string, env: Record<string, string> = {}) =>
   assay(['setup', ...args], folder, env)
 
+const BASE = ['--python', TEST_PYTHON ?? 'python3']
+
 /** An index that is not there; what pip is configured with on this machine does not count. */
 const OFFLINE = {
   PIP_CONFIG_FILE: '/dev/null',
@@ -88,10 +90,11 @@ describe('a Python that no environment can be made from', () => {
   })
 })
 
-describeWithPython('an installation that fails', 'ensurepip', () => {
-  test('shows what pip said, and leaves nothing that a run would take for good', async () => {
+/** Of 3.11 or newer, with all that makes environments. */
+describeWithPython('an installation that fails', 'tomllib, ensurepip', () => {
+  test('shows what pip said, and leaves nothing that a run would take for good', { timeout: 120_000 }, async () => {
     const folder = project({ 'm.onnx': affineModel() })
-    const { code, stderr } = await setup(['python', 'onnxruntime'], folder, OFFLINE)
+    const { code, stderr } = await setup(['python', 'onnxruntime', ...BASE], folder, OFFLINE)
     expect(code).toBe(4)
     expect(stderr).toMatch(/^making a Python 3\.\d+\.\d+ environment in \.assay\/python …\ninstalling onnxruntime …\n/)
     expect(stderr).toMatch(/ {2}ERROR: No matching distribution found for onnxruntime==1\.30\.0/)
@@ -101,23 +104,34 @@ describeWithPython('an installation that fails', 'ensurepip', () => {
     expect(stdout).toContain('is not set up here; run: assay setup python onnxruntime')
   })
 
-  test('keeps what was there before', async () => {
+  test('keeps what was there before', { timeout: 120_000 }, async () => {
     const folder = project()
-    expect((await setup(['python', 'openvino'], folder, OFFLINE)).code).toBe(4)
+    expect((await setup(['python', 'openvino', ...BASE], folder, OFFLINE)).code).toBe(4)
     const record = join(folder, '.assay/python/assay.json')
     const before = JSON.stringify({ schema: 'assay/python@1', python: '3.11.7', engines: { torch: ['torch==0.1'] } })
     writeFileSync(record, before)
-    expect((await setup(['python', 'openvino'], folder, OFFLINE)).code).toBe(4)
+    expect((await setup(['python', 'openvino', ...BASE], folder, OFFLINE)).code).toBe(4)
     expect(JSON.parse(readFileSync(record, 'utf8'))).toEqual(JSON.parse(before))
+  })
+
+  test('interrupted, ends pip and says so', { timeout: 120_000 }, async () => {
+    const folder = project()
+    const child = startAssay(['setup', 'python', 'onnxruntime', ...BASE], folder, { ...OFFLINE, PIP_RETRIES: '9' })
+    child.stderr.on('data', (text) => /installing/.test(String(text)) && child.kill('SIGINT'))
+    const { code, stdout, stderr } = await ended(child)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('interrupted: what is half made is not used; the next assay setup python begins anew\n')
+    expect(existsSync(join(folder, '.assay/python/assay.json'))).toBe(false)
+    expect(existsSync(join(folder, '.assay/python.lock'))).toBe(false)
   })
 
   test('killed in the middle, is begun anew', { timeout: 120_000 }, async () => {
     const folder = project()
-    const child = startAssay(['setup', 'python', 'onnxruntime'], folder, { ...OFFLINE, PIP_RETRIES: '9' })
+    const child = startAssay(['setup', 'python', 'onnxruntime', ...BASE], folder, { ...OFFLINE, PIP_RETRIES: '9' })
     child.stderr.on('data', (text) => /installing/.test(String(text)) && child.kill('SIGKILL'))
     expect((await ended(child)).signal).toBe('SIGKILL')
     expect(existsSync(join(folder, '.assay/python/bin/python3'))).toBe(true)
-    const { code, stderr } = await setup(['python', 'onnxruntime'], folder, OFFLINE)
+    const { code, stderr } = await setup(['python', 'onnxruntime', ...BASE], folder, OFFLINE)
     expect(code).toBe(4)
     expect(stderr).toContain('making a Python')
   })

@@ -16,25 +16,35 @@ export async function setup([thing, ...engines]: string[], options: Record<strin
   if (!THINGS.includes(thing)) throw unknown('setup', `"${thing}" of assay setup`, thing, THINGS)
   const style = styleOf(process.stdout, options)
   const python = options.python as string | undefined
-  const lines = options.list
-    ? stateLines(await engineStates(python ?? process.env.ASSAY_PYTHON, process.cwd()), style)
-    : outcomeLines(await install(engines, python, options), style)
-  new Screen(process.stdout, style).update(lines, [])
-  return EXIT.ok
+  const show = (lines: readonly string[]) => new Screen(process.stdout, style).update(lines, [])
+  if (options.list) {
+    show(stateLines(await engineStates(python ?? process.env.ASSAY_PYTHON, process.cwd()), style))
+    return EXIT.ok
+  }
+  const outcome = await install(engines, python, options)
+  if (outcome) show(outcomeLines(outcome, style))
+  return outcome ? EXIT.ok : EXIT.interrupted
 }
 
+/** null: somebody ended it. */
 async function install(
   engines: readonly string[],
   base: string | undefined,
   options: Record<string, unknown>,
-): Promise<SetupOutcome> {
+): Promise<SetupOutcome | null> {
   const other = process.env.ASSAY_PYTHON
   if (other) notice(`ASSAY_PYTHON names ${cleanText(other, 200)}, which runs use instead of what is set up here`)
   const { progress, done } = progressOn(styleOf(process.stderr, options))
+  const interrupt = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupt.abort())
   try {
-    return await setupPython({ cwd: process.cwd(), engines, base, progress })
+    return await setupPython({ cwd: process.cwd(), engines, base, signal: interrupt.signal, progress })
   } catch (error) {
     done()
+    if (interrupt.signal.aborted) {
+      notice('interrupted: what is half made is not used; the next assay setup python begins anew')
+      return null
+    }
     if (error instanceof UsageError && typeof error.cause === 'string') printEnd(error.cause)
     throw error
   } finally {

@@ -18,7 +18,7 @@ import { encodeStrings } from '../../src/tensors/strings.ts'
 import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
 import { type ConformanceModels, onnxModels, smallNetwork, unknownOperator, withExternalWeights } from './models.ts'
 
-export type Check = 'dtypes' | 'bytes' | 'external' | 'shapes' | 'crash' | 'timeout' | 'sessions' | 'chunks'
+type Check = 'dtypes' | 'bytes' | 'external' | 'shapes' | 'crash' | 'timeout' | 'sessions' | 'chunks'
 
 /** What is not asked of a runtime and why: a check, or one dtype that it takes but does not keep bit for bit. */
 type Skips = Partial<Record<Exclude<Check, 'crash' | 'timeout'> | DType, string>>

@@ -12,16 +12,18 @@ export interface ToolEnd {
 export async function runPython(
   path: string,
   args: readonly string[],
+  signal: AbortSignal,
   hear: (line: string) => void = () => {},
 ): Promise<ToolEnd> {
-  const child = spawn(path, args, { env: pipEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(path, args, { env: pipEnvironment(), stdio: ['ignore', 'pipe', 'pipe'], signal })
   const tail = new Tail()
   for (const stream of [child.stdout, child.stderr]) tail.drain(stream)
   eachLine(child.stdout, hear)
-  return new Promise((resolve) => {
-    child.on('error', (error) => resolve({ succeeded: false, complaint: error.message }))
-    child.on('close', (code, signal) => {
-      const complaint = tail.text().trim() || (signal ? `ended by ${signal}` : `exit code ${code}`)
+  return new Promise((resolve, reject) => {
+    child.on('error', (error) => !signal.aborted && resolve({ succeeded: false, complaint: error.message }))
+    child.on('close', (code, endedBy) => {
+      if (signal.aborted) return reject(signal.reason)
+      const complaint = tail.text().trim() || (endedBy ? `ended by ${endedBy}` : `exit code ${code}`)
       resolve({ succeeded: code === 0, complaint })
     })
   })

@@ -25,6 +25,8 @@ export interface SetupRequest {
   readonly engines: readonly string[]
   /** The Python to make the environment from; without it, python3 of PATH. */
   readonly base: string | undefined
+  /** Ends it. */
+  readonly signal: AbortSignal
   /** What is being done, now. */
   readonly progress: (text: string) => void
 }
@@ -51,7 +53,7 @@ export async function setupPython(request: SetupRequest): Promise<SetupOutcome> 
   return outcome!
 }
 
-export function enginesNamed(names: readonly string[]): readonly PythonEngine[] {
+function enginesNamed(names: readonly string[]): readonly PythonEngine[] {
   const known = PYTHON_ENGINES.map(({ name }) => name)
   const stranger = names.find((name) => !known.includes(name))
   if (stranger !== undefined) throw unknown('engine', `engine "${stranger}" of Python`, stranger, known)
@@ -73,7 +75,7 @@ async function installMissing(
   })
   if (before && missing.length === 0) return outcome(before.python)
   const python = before?.python ?? (await makeEnvironment(home, request))
-  await installEngines(missing, home, before ?? { schema: SCHEMA, python, engines: {} }, request.progress)
+  await installEngines(missing, home, before ?? { schema: SCHEMA, python, engines: {} }, request)
   return outcome(python)
 }
 
@@ -92,7 +94,7 @@ function isInstalled(engine: PythonEngine, environment: PythonEnvironment | null
 }
 
 /** Anew, whatever lies there: it is half made, or its interpreter is gone. */
-async function makeEnvironment(home: string, { base, cwd, progress }: SetupRequest): Promise<string> {
+async function makeEnvironment(home: string, { base, cwd, progress, signal }: SetupRequest): Promise<string> {
   const { path, version } = await basePython(base, cwd)
   progress(`making a Python ${version} environment in .assay/python`)
   try {
@@ -101,7 +103,7 @@ async function makeEnvironment(home: string, { base, cwd, progress }: SetupReque
   } catch (error) {
     throw explainWriteError(error, home)
   }
-  const { succeeded, complaint } = await runPython(path, ['-m', 'venv', home])
+  const { succeeded, complaint } = await runPython(path, ['-m', 'venv', home], signal)
   if (succeeded) return version
   await rm(home, { recursive: true, force: true })
   throw toolFailure(`cannot make an environment with ${path}; the end of what it said is above`, complaint)
@@ -112,7 +114,7 @@ async function installEngines(
   engines: readonly PythonEngine[],
   home: string,
   before: PythonEnvironment,
-  progress: (text: string) => void,
+  { progress, signal }: SetupRequest,
 ): Promise<void> {
   const names = engines.map(({ name }) => name).join(', ')
   const record = recordPath(home)
@@ -120,14 +122,16 @@ async function installEngines(
   progress(`installing ${names}`)
   const pins = [...new Set(engines.flatMap(pinsOf))]
   const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', ...pins]
-  const { succeeded, complaint } = await runPython(interpreterIn(home), pip, (line) => hearPip(line, names, progress))
+  const { succeeded, complaint } = await runPython(interpreterIn(home), pip, signal, (line) =>
+    hearPip(line, names, progress),
+  )
   if (!succeeded) {
     // pip takes back what it began, so what was there before still is.
     if (Object.keys(before.engines).length > 0) await writeRecord(record, before)
     throw toolFailure(`cannot install ${names}; the end of what pip said is above`, complaint)
   }
   progress(`trying ${names}`)
-  for (const engine of engines) await refuseBroken(engine, home)
+  for (const engine of engines) await refuseBroken(engine, home, signal)
   const installed = Object.fromEntries(engines.map((engine) => [engine.name, pinsOf(engine)]))
   await writeRecord(record, { ...before, engines: { ...before.engines, ...installed } })
 }
@@ -149,9 +153,9 @@ function hearPip(line: string, names: string, progress: (text: string) => void):
 }
 
 /** pip is content with libraries that cannot be loaded here. */
-async function refuseBroken({ name, modules }: PythonEngine, home: string): Promise<void> {
+async function refuseBroken({ name, modules }: PythonEngine, home: string, signal: AbortSignal): Promise<void> {
   const imports = modules.map((module) => `import ${module}`).join('; ')
-  const { succeeded, complaint } = await runPython(interpreterIn(home), ['-c', imports])
+  const { succeeded, complaint } = await runPython(interpreterIn(home), ['-c', imports], signal)
   if (succeeded) return
   throw toolFailure(`${name} was installed but cannot be loaded here; the end of what Python said is above`, complaint)
 }

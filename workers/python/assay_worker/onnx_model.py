@@ -58,10 +58,10 @@ def content_of(type_proto):
     if case == "tensor_type":
         tensor = type_proto.tensor_type
         return {"kind": "tensor", "dtype": BY_CODE.get(tensor.elem_type), "shape": shape_of(tensor)}
-    if case == "sequence_type":
-        return {"kind": "sequence", "dtype": content_of(type_proto.sequence_type.elem_type)["dtype"], "shape": None}
-    if case == "optional_type":
-        return {"kind": "optional", "dtype": content_of(type_proto.optional_type.elem_type)["dtype"], "shape": None}
+    if case in ("sequence_type", "optional_type"):
+        inner = content_of(getattr(type_proto, case).elem_type)
+        kind = inner["kind"] if inner["kind"] == "map" else case[:-len("_type")]
+        return {"kind": kind, "dtype": inner["dtype"], "shape": None}
     return {"kind": "map", "dtype": None, "shape": None} if case == "map_type" else UNKNOWN
 
 

@@ -1,4 +1,5 @@
 """IREE: imported from ONNX, compiled by iree-compile, run on one thread of the processor."""
+import hashlib
 import io
 import os
 import platform
@@ -12,7 +13,7 @@ import numpy as np
 
 from ..engine import Engine, NotHere, Outputs, Session, StageFailure, import_library, options_of
 from ..onnx_model import input_specs, load_model, output_specs
-from ..processor import processor_identity
+from ..identity import build_identity, processor_identity
 from ..tensors import PLAIN, ml_dtypes_here, with_ml_dtypes
 
 DEVICES = ("llvm-cpu", "vmvx")
@@ -25,12 +26,18 @@ OPSET = 17
 PHASES = ["input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow", "stream",
           "executable-sources", "executable-configurations", "executable-targets", "hal", "vm"]
 
+KEPT_MODULES = 16
+KEPT_BYTES = 8 << 20
+
 MOST_STDERR = 64 << 10
 MOST_MESSAGE = 400
 
 
 class Iree(Engine):
     name = "iree"
+
+    def __init__(self):
+        self.kept = {}
 
     def probe(self, device):
         runtime, version = load()
@@ -45,23 +52,40 @@ class Iree(Engine):
             "dtypes": [*PLAIN, *small],
             "capabilities": {"kinds": ["tensor"], "forms": PHASES},
             "detail": {**self.what_runs(), "onnx": onnx.__version__},
-            "fingerprint": f"iree {version} onnx {onnx.__version__} {processor_identity()}",
+            "fingerprint": f"iree {version} onnx {onnx.__version__} {self.build()} {processor_identity()}",
         }
+
+    def build(self):
+        return build_identity(import_library("iree.compiler"), self.runtime, import_library("iree._runtime"))
 
     def what_runs(self):
         return {"library": f"IREE {self.version}", "python": platform.python_version()}
 
     def open(self, model, target, taps):
-        proto, opset = prepare(load_model(model))
+        given = load_model(model)
+        inputs, outputs = input_specs(given.graph), output_specs(given.graph)
+        proto, opset = prepare(given)
         options = options_of(target, DEFAULTS)
         settings = compiler_settings(self.device, options)
-        with tempfile.TemporaryDirectory(prefix="assay-iree-") as folder:
-            compiled = compile_module(import_module(proto), folder, "model.vmfb", settings)
-            with open(compiled, "rb") as file:
-                module = file.read()
+        module = self.compiled(import_module(proto), settings)
         detail = {**self.what_runs(), "backend": self.device, "driver": DRIVER, "threads": "1", "opset": opset,
                   "optimization": options["optimization"] or "the compiler's default"}
-        return ModuleSession(self.runtime, module, proto.graph, detail)
+        arguments = [spec["name"] for spec in input_specs(proto.graph)]
+        return ModuleSession(self.runtime, module, arguments, inputs, outputs, detail)
+
+    def compiled(self, imported, settings):
+        """Small modules are kept for equal models that come later."""
+        key = hashlib.sha256(imported + "\0".join(settings).encode()).digest()
+        if key in self.kept:
+            return self.kept[key]
+        with tempfile.TemporaryDirectory(prefix="assay-iree-") as folder:
+            with open(compile_module(imported, folder, "model.vmfb", settings), "rb") as file:
+                module = file.read()
+        if len(module) <= KEPT_BYTES:
+            self.kept[key] = module
+            if len(self.kept) > KEPT_MODULES:
+                del self.kept[next(iter(self.kept))]
+        return module
 
     def form(self, model, target, form, folder, weights):
         """The module as it is after one phase of the compiler."""
@@ -121,7 +145,9 @@ def import_module(proto):
 
 
 def compiler_settings(device, options):
-    settings = ["--iree-input-type=onnx", f"--iree-hal-target-backends={device}", "--mlir-print-op-on-diagnostic=false"]
+    settings = ["--iree-input-type=onnx", f"--iree-hal-target-backends={device}", "--mlir-print-op-on-diagnostic=false",
+                # Its default computes float64 in float32, and then takes the caller's float64 for float32.
+                "--iree-input-demote-f64-to-f32=false"]
     if device == "llvm-cpu":
         settings.append("--iree-llvmcpu-target-cpu=host")
     if options["optimization"]:
@@ -153,16 +179,16 @@ def ending(code):
 
 
 class ModuleSession(Session):
-    def __init__(self, runtime, module, graph, detail):
+    def __init__(self, runtime, module, arguments, inputs, outputs, detail):
         config = runtime.Config(DRIVER)
         self.context = runtime.SystemContext(config=config)
         loaded = runtime.VmModule.copy_buffer(config.vm_instance, module)
         self.context.add_vm_module(loaded)
         self.function = self.context.modules[loaded.name][FUNCTION]
-        self.inputs, self.outputs, self.detail = input_specs(graph), output_specs(graph), detail
+        self.arguments, self.inputs, self.outputs, self.detail = arguments, inputs, outputs, detail
 
     def run(self, inputs):
-        arguments = [np.asarray(with_ml_dtypes(inputs[spec["name"]]), order="C") for spec in self.inputs]
+        arguments = [np.asarray(with_ml_dtypes(inputs[name]), order="C") for name in self.arguments]
         started = time.perf_counter()
         try:
             returned = self.function(*arguments)
@@ -170,10 +196,18 @@ class ModuleSession(Session):
             raise StageFailure("run", " ".join(str(error).split())) from error
         duration_ms = (time.perf_counter() - started) * 1e3
         values = returned if isinstance(returned, tuple) else (returned,)
-        return Outputs([(spec["name"], np.array(value.to_host())) for spec, value in zip(self.outputs, values)], duration_ms)
+        return Outputs([(spec["name"], given(spec, value)) for spec, value in zip(self.outputs, values)], duration_ms)
 
     def close(self):
         self.function = self.context = None
+
+
+def given(spec, value):
+    """Integers have no sign in IREE, so those of an unsigned type come as signed ones with the same bits."""
+    array = np.array(value.to_host())
+    declared = spec["dtype"] or ""
+    is_unsigned = declared.startswith("uint") and array.dtype.name == declared[1:]
+    return array.view(declared) if is_unsigned else array
 
 
 ENGINE = Iree

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..engine import Engine, NotHere, Outputs, Session, StageFailure, import_library
 from ..onnx_model import input_specs, load_model, output_specs
-from ..processor import processor_identity
+from ..identity import build_identity, processor_identity
 from ..tensors import PLAIN, ml_dtypes_here, with_ml_dtypes
 
 
@@ -24,7 +24,7 @@ class OnnxReference(Engine):
             "dtypes": [*PLAIN, "string", *ml_dtypes_here()],
             "capabilities": {"kinds": ["tensor", "sequence", "optional"]},
             "detail": {**what_runs(onnx), "devices": "cpu"},
-            "fingerprint": f"onnx-reference {onnx.__version__} NumPy {np.__version__} {processor_identity()}",
+            "fingerprint": f"onnx-reference {onnx.__version__} {build_identity(onnx, np)} {processor_identity()}",
         }
 
     def open(self, model, target, taps):

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from ..engine import Engine, NotHere, Outputs, Session, StageFailure, import_library, options_of
-from ..processor import processor_identity
+from ..identity import build_identity, processor_identity
 from ..tensors import BY_CODE, DTYPES, PLAIN, Raw, byte_length
 
 DEFAULTS = {"threads": "1", "optimization": "all", "deterministic": "false"}
@@ -39,7 +39,7 @@ class OnnxRuntime(Engine):
             "capabilities": {"kinds": ["tensor", "sequence", "optional"], "forms": list(LEVELS)},
             "detail": {"library": f"onnxruntime {ort.__version__}", "python": platform.python_version(),
                        "devices": ", ".join(sorted(devices))},
-            "fingerprint": f"onnxruntime(python) {ort.__version__} {processor_identity()}",
+            "fingerprint": f"onnxruntime(python) {ort.__version__} {build_identity(ort)} {processor_identity()}",
         }
 
     def open(self, model, target, taps):
@@ -188,7 +188,8 @@ def spec_of(node):
 
 def type_of(text):
     """tensor(float), seq(tensor(int64)), optional(seq(tensor(string))), map(…)"""
-    kind = {"tensor": "tensor", "seq": "sequence", "optional": "optional"}.get(text.split("(")[0], "map")
+    kinds = {"tensor": "tensor", "seq": "sequence", "optional": "optional"}
+    kind = "map" if "map(" in text else kinds.get(text.split("(")[0], "map")
     inner = re.fullmatch(r"(?:optional\()?(?:seq\()?tensor\((\w+)\)+", text)
     name = inner and NAMES.get(inner.group(1), inner.group(1))
     return kind, name if name in DTYPES else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engine import Engine, NotHere, Outputs, Session, StageFailure, import_library, options_of
 from ..onnx_model import input_specs, output_specs, read_proto
-from ..processor import processor_identity
+from ..identity import build_identity, processor_identity
 from ..tensors import PLAIN, Raw, byte_length
 
 DEFAULTS = {"threads": "1", "precision": "f32"}
@@ -40,7 +40,7 @@ class OpenVino(Engine):
             "capabilities": {"kinds": ["tensor"]},
             "detail": {**what_runs(openvino), "devices": ", ".join(sorted(devices)),
                        "processor": core.get_property(self.device, "FULL_DEVICE_NAME")},
-            "fingerprint": f"openvino {openvino.__version__} {processor_identity()}",
+            "fingerprint": f"openvino {openvino.__version__} {build_identity(openvino)} {processor_identity()}",
         }
 
     def open(self, model, target, taps):
