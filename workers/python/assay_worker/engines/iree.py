@@ -22,9 +22,8 @@ DEFAULTS = {"optimization": None}
 # The importer knows operators as they are from here on; its documentation raises older models to it.
 OPSET = 17
 
-# Where --compile-to can stop.
-PHASES = ["input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow", "stream",
-          "executable-sources", "executable-configurations", "executable-targets", "hal", "vm"]
+# Of the places where --compile-to can stop, those that differ most.
+PHASES = ["input", "global-optimization", "flow", "stream", "hal", "vm"]
 
 KEPT_MODULES = 16
 KEPT_BYTES = 8 << 20
