@@ -7,7 +7,10 @@ import { formatLimit } from '../src/compare/rule-text.ts'
 import { tableRule, toleranceFor } from '../src/compare/tolerances.ts'
 import { DTYPES, type DType } from '../src/domain/dtype.ts'
 import { UsageError } from '../src/domain/errors.ts'
+import { BASE_VARIABLES } from '../src/runtimes/inherited-environment.ts'
 import { schemaOf, TARGET_SCHEMAS } from '../src/runtimes/registry.ts'
+import { TOOLCHAIN_KEYS } from '../src/runtimes/toolchain/read-toolchain.ts'
+import { PLACEHOLDERS } from '../src/runtimes/toolchain/template.ts'
 import { TEST_OPTIONS } from '../src/settings/option-table.ts'
 import { type OptionSpec, resolveOptions } from '../src/settings/options.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
@@ -17,7 +20,8 @@ import { hasBrowser } from './browser.ts'
 import { floats, sampleProject, shell } from './docs-project.ts'
 import { TEST_PYTHON } from './python.ts'
 
-const pages = ['.', 'docs', 'bench', 'examples/python-worker', 'examples/real-models'].flatMap((folder) =>
+const EXAMPLES = ['python-worker', 'real-models', 'toolchain'].map((name) => `examples/${name}`)
+const pages = ['.', 'docs', 'bench', ...EXAMPLES].flatMap((folder) =>
   existsSync(join(root, folder))
     ? readdirSync(join(root, folder))
         .filter((name) => name.endsWith('.md'))
@@ -30,6 +34,7 @@ const textOf = (page: string) => readFileSync(join(root, page), 'utf8')
 /** Commands that are only parsed, by appending --list, and why. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/command:/, 'needs a worker that the reader has written'],
+  [/toolchain:|mychip/, 'needs a compiler that the reader has'],
   [/ort(-web)?@/, 'installs another version'],
   [/browser:/, 'waits for a person'],
   [/^assay setup python/, 'installs; --list tells what'],
@@ -67,11 +72,17 @@ async function newProject(): Promise<string> {
   return folder
 }
 
+/** The first configuration of a page. */
+function exampleIn(page: string): string {
+  return /^```ts\n([\s\S]*?)^```/m.exec(textOf(page))![1]!
+}
+
 describe('commands in the documentation', () => {
   test.concurrent.each(userPages.filter((page) => commandsIn(page).length > 0))(
     '%s: every one works',
     async (page) => {
       const folder = await newProject()
+      if (page.endsWith('toolchains.md')) writeFileSync(join(folder, 'assay.config.ts'), exampleIn(page))
       for (const { line, exitCode } of commandsIn(page)) {
         const { code, output } = await shell(line, folder)
         expect(code, `${line}\n${output}`).toBe(exitCode)
@@ -87,8 +98,7 @@ describe('commands in the documentation', () => {
 
   test('the example of a configuration is one', async () => {
     const folder = await newProject()
-    const example = /^```ts\n([\s\S]*?)^```/m.exec(textOf('docs/configuration.md'))![1]!
-    writeFileSync(join(folder, 'assay.config.ts'), example)
+    writeFileSync(join(folder, 'assay.config.ts'), exampleIn('docs/configuration.md'))
     const { code, results, stderr } = await assayJson(['test', '-k', 'classifier'], folder)
     expect(code, stderr).toBe(0)
     expect(results.map((result) => result.target)).toEqual(['ort-web:wasm', 'plain'])
@@ -165,6 +175,25 @@ describe('tables in the documentation say what the code says', () => {
 
   test('runtimes and their options', () => {
     expect(rowsOf('docs/targets.md', 'runtimes')).toEqual(Object.keys(TARGET_SCHEMAS).map(runtimeRow))
+  })
+
+  test('variables that a program gets', () => {
+    const [, list = ''] = /<!-- generated: variables -->\n(.*)\n<!-- end -->/.exec(textOf('docs/targets.md')) ?? []
+    expect(list).toBe(BASE_VARIABLES.map((name) => `\`${name}\``).join(', '))
+  })
+
+  test('keys and placeholders of toolchains', () => {
+    const page = textOf('docs/toolchains.md')
+    const names = (title: string) => {
+      const [, table = ''] = new RegExp(`^## ${title}\\n([\\s\\S]*?)^(?:##|- )`, 'm').exec(page) ?? []
+      const cells = table
+        .split('\n')
+        .filter((line) => line.startsWith('| `'))
+        .map((line) => line.split(' | ')[0]!)
+      return cells.flatMap((cell) => [...cell.matchAll(/`\{?(\w+)\}?`/g)].map((match) => match[1]!)).sort()
+    }
+    expect(names('Placeholders')).toEqual([...PLACEHOLDERS].sort())
+    expect(names('Keys')).toEqual([...TOOLCHAIN_KEYS].sort())
   })
 
   test('metrics', async () => {

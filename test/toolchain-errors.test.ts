@@ -41,12 +41,12 @@ const config = (toolchains: Record<string, unknown>, more = {}) => JSON.stringif
 
 describe('a toolchain that fails is an error at its stage, and says how', () => {
   const COMPILE_ERRORS = {
-    fails: /^toolchain:fails: node ended with exit code 3: 1 pass failed$/,
-    dies: /^toolchain:dies: node was killed by SIGSEGV$/,
-    hangs: /^toolchain:hangs: node did not end within 700 ms$/,
-    'no-artifact': /^toolchain:no-artifact: node ended well but wrote no \{artifact\}$/,
-    'empty-artifact': /: node ended well but wrote an empty \{artifact\}$/,
-    floods: /^toolchain:floods: node ended with exit code 1/,
+    fails: /^toolchain:fails: node faulty-tool\.mjs ended with exit code 3: 1 pass failed$/,
+    dies: /^toolchain:dies: node faulty-tool\.mjs was killed by SIGSEGV$/,
+    hangs: /^toolchain:hangs: node faulty-tool\.mjs did not end within 700 ms$/,
+    'no-artifact': /^toolchain:no-artifact: node faulty-tool\.mjs ended well but wrote no \{artifact\}$/,
+    'empty-artifact': /: node faulty-tool\.mjs ended well but wrote an empty \{artifact\}$/,
+    floods: /^toolchain:floods: node faulty-tool\.mjs ended with exit code 1/,
   }
   const RUN_ERRORS = {
     'wrong-shape': /: output "y" has shape \(3, 2\), the model declares \(2, 3\)$/,
@@ -56,8 +56,8 @@ describe('a toolchain that fails is an error at its stage, and says how', () => 
     garbage: /: output "y" cannot be read: .*expected an \.npy file/,
     'cut-off': /: output "y" cannot be read: .*20 bytes of data/,
     'raw-short': /: output "y" has 20 bytes, but float32 of shape \(2, 3\), as the model declares, takes 24$/,
-    'run-fails': /^toolchain:run-fails: node ended with exit code 7: device lost$/,
-    'run-hangs': /^toolchain:run-hangs: node did not end within 700 ms$/,
+    'run-fails': /^toolchain:run-fails: node faulty-tool\.mjs ended with exit code 7: device lost$/,
+    'run-hangs': /^toolchain:run-hangs: node faulty-tool\.mjs did not end within 700 ms$/,
   }
   const folder = project({ 'model.onnx': affineModel() })
   const tmp = temporaryFolder('tmp')

@@ -101,15 +101,23 @@ function sections(
       title: 'Targets by name',
       settings: Object.entries(targets).map(([name, value]) => row(name, `targets.${name}`, value)),
     },
-    {
-      title: 'Toolchains',
-      settings: Object.entries(toolchains).map(([name, value]) => row(name, `toolchains.${name}`, value)),
-    },
+    { title: 'Toolchains', settings: nested('toolchains', commandLines(toolchains)) },
     { title: 'Inputs by model', settings: nested('inputs', inputs) },
     { title: 'Dimensions by model', settings: nested('dims', dims) },
     { title: 'Tolerances', settings: tolerances.map((rule, i) => row(`[${i}]`, `tolerances[${i}]`, rule)) },
   ]
   return groups.filter(({ settings }) => settings.length > 0)
+}
+
+/** The commands of toolchains as one would read them, and not as lists. */
+function commandLines(toolchains: NonNullable<AssayConfig['toolchains']>): Record<string, object> {
+  const inWords = ([key, value]: [string, unknown]) =>
+    ['version', 'import', 'compile', 'run'].includes(key) && Array.isArray(value)
+      ? [key, value.flat().join(' ')]
+      : [key, value]
+  return Object.fromEntries(
+    Object.entries(toolchains).map(([name, each]) => [name, Object.fromEntries(Object.entries(each).map(inWords))]),
+  )
 }
 
 /** `match=conv/** rtol=0.001` for an object. */

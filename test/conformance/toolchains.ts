@@ -5,7 +5,7 @@ import type { Toolchains } from '../../src/runtimes/toolchain/definition.ts'
 import { readToolchain } from '../../src/runtimes/toolchain/read-toolchain.ts'
 
 /** CI makes a Python with NumPy and IREE and names it here; where it did, absence is a failure and not a skip. */
-export const testPython = process.env.ASSAY_TEST_PYTHON
+const testPython = process.env.ASSAY_TEST_PYTHON
 const python = testPython ?? 'python3'
 const folder = fileURLToPath(new URL('../../examples/toolchain', import.meta.url))
 

@@ -1,5 +1,5 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { modelFromBytes, type OnnxModel, readModel } from '../../onnx/model.ts'
@@ -8,7 +8,7 @@ import type { Toolchain, ToolStage } from './definition.ts'
 import { hardwareValues } from './hardware-values.ts'
 import { checkRawShapes } from './output-shapes.ts'
 import { placeModel } from './place-model.ts'
-import { runTool, type ToolOrder } from './run-tool.ts'
+import { runTool, type ToolOrder, toolName } from './run-tool.ts'
 import { DashedValue, expandArgv, type TemplateValues } from './template.ts'
 
 /** What the worker was told when it started. */
@@ -70,7 +70,7 @@ async function make(
   const { detail } = await useTool(order, stage, values, site.logs)
   const what = stage === 'import' ? '{imported}' : '{artifact}'
   const sizes = await fileSizes(join(site.folder, PRODUCTS[stage]))
-  const tool = basename(detail.argv[0]!)
+  const tool = toolName(detail.argv)
   if (sizes.length === 0) throw new StageError(stage, `${tool} ended well but wrote no ${what}`, { detail })
   if (sizes.every((size) => size === 0))
     throw new StageError(stage, `${tool} ended well but wrote an empty ${what}`, { detail })

@@ -14,14 +14,25 @@ import {
   type ToolStage,
 } from './definition.ts'
 
-const KEYS = ['version', 'import', 'compile', 'run', 'tensors', 'limits', 'env', 'cwd', 'ir', 'files']
+export const TOOLCHAIN_KEYS: readonly string[] = [
+  'version',
+  'import',
+  'compile',
+  'run',
+  'tensors',
+  'limits',
+  'env',
+  'cwd',
+  'ir',
+  'files',
+]
 const PLAIN_NAME = /^[\w-][\w.-]{0,99}$/
 
 /** Reads what a configuration says about a toolchain; `where` names it in errors, `folder` is where its paths begin. */
 export function readToolchain(name: string, given: unknown, folder: string, where: string): Toolchain {
   const problem = (text: string) => new UsageError('toolchain', `${where}: ${text}`)
   if (!PLAIN_NAME.test(name)) throw problem('its name may have letters, digits, ".", "-" and "_"')
-  const fields = objectOf(given, KEYS, where)
+  const fields = objectOf(given, TOOLCHAIN_KEYS, where)
   for (const key of ['compile', 'run']) if (fields[key] === undefined) throw problem(`${key} is missing`)
   const settings: Partial<ToolchainSettings> = fields
   const [version = null, own = null] = [settings.version, settings.import]

@@ -35,7 +35,7 @@ export async function runTool(order: ToolOrder): Promise<{ durationMs: number; p
   const exit = await exitOf(program, order, log)
   const durationMs = performance.now() - startedAt
   const printed = log.close()
-  const name = basename(argv[0]!)
+  const name = toolName(argv)
   const detail: FailureDetail = { tool: program, argv, stderr: printed }
   if (exit === 'late') throw new LastError(stage, `${name} did not end within ${limitMs} ms`, { detail })
   if (exit instanceof Error) throw new StageError(stage, `cannot start ${name}: ${exit.message}`, { detail })
@@ -49,6 +49,13 @@ export async function runTool(order: ToolOrder): Promise<{ durationMs: number; p
       ...(exit.exitCode === null ? {} : { exitCode: exit.exitCode }),
     },
   })
+}
+
+/** An interpreter is told with the script that it runs. */
+export function toolName([program = '', script = '']: readonly string[]): string {
+  const name = basename(program)
+  const isScript = /^(python|node|sh$|bash$|perl|ruby)/.test(name) && /^[^-].*[./]/.test(script)
+  return isScript ? `${name} ${basename(script)}` : name
 }
 
 function programOf({ stage, argv, cwd, env }: ToolOrder): string {

@@ -12,7 +12,7 @@ export const PLACEHOLDERS = [
   'output',
   ...HARDWARE_PLACEHOLDERS,
 ] as const
-export type Placeholder = (typeof PLACEHOLDERS)[number]
+type Placeholder = (typeof PLACEHOLDERS)[number]
 
 /** Of these there is one for each input or output, so an argument that has them is repeated. */
 const REPEATED = ['input', 'output'] as const
