@@ -1,7 +1,7 @@
 // Stands for a compiler and its runner that fail in the way that the first argument names.
 //   compile <how> <model> <artifact>    run <how> <artifact> <input…> -- <output…>
 import { spawn } from 'node:child_process'
-import { appendFileSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 
 const [stage, how, ...rest] = process.argv.slice(2)
 const hang = () => setInterval(() => {}, 1000)
@@ -73,8 +73,7 @@ const RUN = {
 }
 
 if (stage === 'compile') {
-  const [model, artifact, calls] = rest
-  if (calls && existsSync(calls)) appendFileSync(calls, `${process.argv.slice(2).join(' ')}\n`)
+  const [model, artifact] = rest
   if (COMPILE[how]) COMPILE[how](model, artifact)
   else writeFileSync(artifact, 'compiled')
 } else {

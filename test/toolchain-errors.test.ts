@@ -215,3 +215,34 @@ test('a tool whose children keep its pipes open does not hold up the run', async
   expect(results[0]!.verdict).toBe('pass')
   expect(performance.now() - startedAt).toBeLessThan(20_000)
 })
+
+describe('what the name of a chip holds', () => {
+  const withChip = { ...faulty('copies'), compile: [...faulty('copies').compile, '{chip}'] }
+  const newProject = () =>
+    project({ 'model.onnx': identity('float32'), 'assay.config.json': config({ mine: withChip }) })
+
+  test('stays within its argument: there is no shell', async () => {
+    const folder = newProject()
+    const target = 'mine=toolchain:mine,chip=; touch pwned; $(touch pwned) `touch pwned`'
+    const { results } = await assayJson(['test', 'model.onnx', '--target', target], folder)
+    expect(results[0]!.verdict).toBe('pass')
+    expect(readdirSync(folder)).not.toContain('pwned')
+  })
+
+  test('is no option of the tool', async () => {
+    const target = 'mine=toolchain:mine,chip=--output=pwned'
+    const { results } = await assayJson(['test', 'model.onnx', '--target', target], newProject())
+    const message =
+      'mine: {chip} stands for "--output=pwned", which a tool would take for an option; write --chip={chip}'
+    expect(results[0]!.error).toMatchObject({ stage: 'compile', message })
+  })
+})
+
+test('a compiler that hangs is awaited once for all of its forms', async () => {
+  const hangs = faulty('hangs', { limits: { compile: '1s' } })
+  const mine = { ...hangs, compile: [...hangs.compile, '{ir_dir}'], ir: ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt'] }
+  const folder = project({ 'model.onnx': affineModel(), 'assay.config.json': config({ mine }) })
+  const args = ['test', 'model.onnx', '--target', 'mine=toolchain:mine', '--debug-ir', 'ir']
+  const { stderr, stdout } = await assay(args, folder)
+  expect(`${stdout}${stderr}`).toContain('a, b, c, d, e failed: mine: node faulty-tool.mjs did not end within 1000 ms')
+})

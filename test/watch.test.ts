@@ -3,6 +3,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { assay, ended, main, project, startAssay } from './assay.ts'
+import { identity } from './conformance/models.ts'
 import { affineModel } from './small-models.ts'
 
 const reference = affineModel()
@@ -54,6 +55,22 @@ describe('--watch', () => {
     writeFileSync(join(folder, 'nets/c.onnx'), off)
     expect(await rest()).toMatch(/changed: nets\/c\.onnx\n1 case [\s\S]*1 passed in/)
     expect(await quit()).toBe(0)
+  })
+
+  test('judges all again when a tool of the toolchain under test changes', async () => {
+    const copying = 'const [from, to] = process.argv.slice(-2); require("node:fs").copyFileSync(from, to)'
+    const mine = {
+      compile: [process.execPath, 'tool.cjs', '{model}', '{artifact}'],
+      run: [process.execPath, 'tool.cjs', '{artifact}', '{input}', '{output}'],
+    }
+    const config = JSON.stringify({ toolchains: { mine }, models: ['a.onnx'], target: 'toolchain:mine' })
+    const files = { 'a.onnx': identity('float32'), 'tool.cjs': copying, 'assay.config.json': config }
+    const folder = project(files)
+    const { rest, quit } = watching(['test'], folder)
+    expect(await rest()).toContain('1 passed')
+    writeFileSync(join(folder, 'tool.cjs'), 'process.exitCode = 1')
+    expect(await rest()).toMatch(/changed: tool\.cjs\n1 case [\s\S]*1 error in/)
+    expect(await quit()).toBe(1)
   })
 
   test('follows the configuration, through mistakes too', async () => {

@@ -1,8 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { FormatError, UsageError } from '../domain/errors.ts'
+import { FormatError, StageError, UsageError } from '../domain/errors.ts'
 import { readModel } from '../onnx/model.ts'
+import { WorkerFailure } from '../runtimes/failure.ts'
+import { schemaOf } from '../runtimes/registry.ts'
+import { filesOfToolchain } from '../runtimes/toolchain/identity.ts'
 import { CONFIG_NAMES } from '../settings/config-file.ts'
 import { expectedPlace } from '../settings/expected-place.ts'
 import { discoverModels } from '../suites/onnx/discover.ts'
@@ -101,20 +104,35 @@ export class FileWatch {
   }
 }
 
-/** Models that targets run instead, files that describe their chips, files that inputs are read from, and what is expected to fail. */
+/** Models that targets run instead, their tools, files that describe their chips, files that inputs are read from, and what is expected to fail. */
 function otherFiles(invocation: Invocation | null): string[] {
   if (!invocation) return []
   const { cwd, targets, loaded, values } = invocation
   const sides = [...targets.targets, ...(targets.reference ? [targets.reference] : []), ...targets.otherReferences]
   const models = sides.map(({ options }) => options.model)
   const hardware = sides.flatMap(({ files = {} }) => Object.values(files).map(({ path }) => path))
+  const tools = toolFiles(invocation)
   const policies = Object.values(loaded.config.inputs ?? {}).flatMap((settings) => Object.values(settings))
   const inputs = policies.map((policy) => (typeof policy === 'object' && 'file' in policy ? policy.file : undefined))
   const given = values.input.map((text) => text.slice(text.indexOf('=') + 1))
   const { path: expected } = expectedPlace(values.expected, loaded.path, cwd)
-  return [...models, ...hardware, ...inputs, ...given, expected].flatMap((path) =>
+  return [...models, ...hardware, ...tools, ...inputs, ...given, expected].flatMap((path) =>
     typeof path === 'string' ? [resolve(cwd, path)] : [],
   )
+}
+
+/** Of the toolchains under test: whoever builds a compiler wants to see what that changed. */
+function toolFiles({ targets, toolchains }: Invocation): string[] {
+  const names = targets.targets.filter(({ runtime }) => schemaOf(runtime).describedIn === 'toolchains')
+  return [...new Set(names.map(({ device }) => device))].flatMap((name) => {
+    try {
+      return filesOfToolchain(toolchains[name]!)
+    } catch (error) {
+      // What is not there makes its cases an error, and cannot be looked at.
+      if (error instanceof WorkerFailure || error instanceof StageError) return []
+      throw error
+    }
+  })
 }
 
 async function stampsOf(paths: readonly string[]): Promise<Stamps> {

@@ -1,8 +1,10 @@
 import { copyFile, lstat, mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { FormOptions, ModelRef } from '../contract.ts'
+import { LastError } from '../worker/last-error.ts'
 import { build, prepareBuild, type ToolchainOrder } from './build.ts'
 
 interface CompiledForms {
@@ -42,10 +44,7 @@ export class FormsBench {
     const folder = join(this.#order.scratch, 'forms')
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder)
-    const failure = await this.#compile(ref, target, folder).then(
-      () => null,
-      (error: unknown) => error,
-    )
+    const failure = await this.#compile(ref, target, folder).then(() => null, withoutEnd)
     this.#last = { key, folder, failure }
     return this.#last
   }
@@ -54,6 +53,12 @@ export class FormsBench {
     const site = { folder, logs: folder }
     await build(this.#order, await prepareBuild(this.#order, ref, target, site), site)
   }
+}
+
+/** A compiler that is late for one form need not be awaited for each of the others, so this worker lives on. */
+function withoutEnd(error: unknown): unknown {
+  if (!(error instanceof LastError)) return error
+  return new StageError(error.stage, error.message, { detail: error.detail, cause: error })
 }
 
 async function keyOf(ref: ModelRef, { options, files = {} }: Target): Promise<string> {

@@ -17,15 +17,19 @@ export function programsOf({ argv, version, cwd }: Toolchain): string[] {
     .map((name) => locateProgram(name, cwd))
 }
 
+/** All that the tools consist of, as far as anybody said: programs, scripts among the arguments, and `files`. */
+export function filesOfToolchain(toolchain: Toolchain): string[] {
+  const { argv, cwd, files } = toolchain
+  const paths = [...programsOf(toolchain), ...filesIn(argv, cwd), ...(files ?? []).flatMap(filesAt)]
+  return [...new Set(paths.map((path) => realpathSync(path)))].sort()
+}
+
 /** Stands for all that decides what the tools compute; null where nobody said what they consist of. */
 export async function identityOf(toolchain: Toolchain, version: string): Promise<string | null> {
-  const { files, argv, tensors, env, cwd } = toolchain
+  const { files, argv, tensors, env } = toolchain
   if (files === null) return null
-  const paths = [...programsOf(toolchain), ...filesIn(argv, cwd), ...files.flatMap(filesAt)].map((path) =>
-    realpathSync(path),
-  )
   const digests: [string, string][] = []
-  for (const path of [...new Set(paths)].sort()) digests.push([path, await sha256File(path)])
+  for (const path of filesOfToolchain(toolchain)) digests.push([path, await sha256File(path)])
   const variables = env.map((name) => [name, process.env[name] ?? null])
   return digestOf({ version, argv, tensors, digests, variables, processor: processorIdentity() })
 }

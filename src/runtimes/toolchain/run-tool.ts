@@ -76,9 +76,14 @@ function exitOf(
   const child = spawn(program, argv.slice(1), { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   log.drain(child.stdout)
   log.drain(child.stderr)
+  const stopListening = () => {
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }
   return new Promise((resolve) => {
     const late = setTimeout(() => {
       child.kill('SIGKILL')
+      stopListening()
       resolve('late')
     }, limitMs)
     child.on('error', (error) => {
@@ -90,8 +95,7 @@ function exitOf(
       const settle = () => resolve({ exitCode, signal })
       child.on('close', settle)
       setTimeout(() => {
-        child.stdout.destroy()
-        child.stderr.destroy()
+        stopListening()
         settle()
       }, LAST_WORDS_MS).unref()
     })

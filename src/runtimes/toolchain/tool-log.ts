@@ -12,6 +12,7 @@ export class ToolLog {
   readonly #tail = new Tail()
   #written = 0
   #omitted = 0
+  #isClosed = false
 
   constructor(path: string) {
     mkdirSync(dirname(path), { recursive: true })
@@ -28,10 +29,12 @@ export class ToolLog {
     const end = this.#tail.text()
     if (this.#omitted > 0) writeSync(this.#fd, `\n… ${this.#omitted} bytes left out, then the end …\n${end}`)
     closeSync(this.#fd)
+    this.#isClosed = true
     return end
   }
 
   #take(part: Buffer): void {
+    if (this.#isClosed) return
     process.stdout.write(part)
     this.#tail.add(part)
     const kept = part.subarray(0, Math.max(0, MOST_BYTES - this.#written))

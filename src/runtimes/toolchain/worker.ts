@@ -11,6 +11,9 @@ mkdirSync(join(order.scratch, 'tmp'), { recursive: true })
 const removeScratch = () => rmSync(order.scratch, { recursive: true, force: true })
 process.on('exit', removeScratch)
 
+// A host that is gone hears nothing more, and is noticed below.
+process.stdout.on('error', () => {})
+
 /** A host that is killed cannot end us; our tools, which are in our process group, must not outlive it. */
 const host = process.ppid
 setInterval(() => {
