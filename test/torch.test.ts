@@ -1,12 +1,28 @@
 import { describe, expect, test } from 'vitest'
 import { assay, copyFixture, project } from './assay.ts'
+import { describeWithPython, TEST_PYTHON } from './python.ts'
+
+describeWithPython('torch of a Python that was named', 'torch, transformers', () => {
+  test('refuses an ONNX model, and says which models it takes', async () => {
+    const folder = project()
+    copyFixture('onnx-cases/test_abs', `${folder}/test_abs`)
+    const env = { ASSAY_PYTHON: TEST_PYTHON ?? 'python3' }
+    const ran = await assay(['test', 'test_abs', '--target', 'torch:cpu'], folder, env)
+    expect(ran.stdout).toContain('compile on the target: torch:cpu: it takes huggingface models, this is onnx')
+    expect(ran.code).toBe(1)
+    const elsewhere = await assay(['test', 'test_abs', '--target', 'torch:zpu'], folder, env)
+    expect(elsewhere.stdout).toMatch(/torch:zpu is not available: torch \S+ has no device "zpu" here, only cpu/)
+  })
+})
 
 describe('torch on the command line', () => {
   test('says how to get it where no Python is set up', async () => {
     const folder = project()
     copyFixture('onnx-cases/test_abs', `${folder}/test_abs`)
     const ran = await assay(['test', 'test_abs', '--target', 'torch:cpu'], folder)
-    expect(ran.stdout).toContain('torch needs Python, which is not set up here; run: assay setup python torch')
+    expect(ran.stdout).toContain(
+      'torch needs a Python environment, which is not set up here; run: assay setup python torch',
+    )
     expect(ran.code).toBe(1)
   })
 

@@ -4,7 +4,7 @@ import platform
 import sys
 
 from ..engine import Engine, NotHere, StageFailure, import_library, options_of
-from ..processor import processor_identity
+from ..identity import build_identity, processor_identity
 
 DEFAULTS = {"threads": "1", "dtype": "fp32", "compile": "eager", "attention": "eager", "seed": "0",
             "trust-code": "false", "task": None}
@@ -28,14 +28,15 @@ class Torch(Engine):
         import_library("safetensors")
         self.device = find_device(torch, device)
         versions = f"torch {torch.__version__}, transformers {transformers.__version__}"
-        detail = {"library": versions, "python": platform.python_version(), "device": device_name(torch, self.device)}
+        detail = {"library": versions, "python": platform.python_version(), "device": device_name(torch, self.device),
+                  "devices": ", ".join(devices_here(torch))}
         return {
             "version": torch.__version__,
             "accepts": ["huggingface"],
             "dtypes": DTYPES,
             "capabilities": {"kinds": ["tensor"], "taps": True, "decode": True},
             "detail": detail,
-            "fingerprint": f"{versions} {detail['device']} {processor_identity()}",
+            "fingerprint": f"{versions} {build_identity(torch, transformers)} {detail['device']} {processor_identity()}",
         }
 
     def open(self, model, target, taps):
