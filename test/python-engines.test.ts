@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import type { Diagnosis } from '../src/library/doctor/diagnose.ts'
+import { buildModel } from '../src/onnx/builder.ts'
 import { assay, assayJson, fixtures, project, temporaryFolder } from './assay.ts'
 import { smallNetwork, withExternalWeights } from './conformance/models.ts'
 import { convModel } from './conv-model.ts'
 import { faultPlaces } from './faults.ts'
 import { describeWithPython, TEST_PYTHON } from './python.ts'
+import { tensor } from './small-models.ts'
 
 const PYTHON = { ASSAY_PYTHON: TEST_PYTHON ?? 'python3' }
 
@@ -74,6 +76,32 @@ describeWithPython('values that only Python can carry', 'onnx, onnxruntime', () 
     const others = results.filter(({ verdict }) => verdict !== 'pass')
     expect(others.map(({ id, verdict, reason, error }) => [id, verdict, reason, error])).toEqual([])
     expect(results).toHaveLength(cases.length)
+  })
+})
+
+describeWithPython('the reference evaluator', 'onnx', () => {
+  test('normalises before opset 14 as the standard says, unless it is left to itself', async () => {
+    const perChannel = (values: number[]) => tensor('float32', [2], values)
+    const model = buildModel({
+      opset: 9,
+      ir: 4,
+      inputs: [{ name: 'x', dtype: 'float32', shape: [1, 2, 3] }],
+      outputs: [{ name: 'y', dtype: 'float32', shape: [1, 2, 3] }],
+      initializers: {
+        scale: perChannel([1, 2]),
+        bias: perChannel([0, 1]),
+        mean: perChannel([3, -3]),
+        variance: perChannel([4, 9]),
+      },
+      nodes: [{ op: 'BatchNormalization', inputs: ['x', 'scale', 'bias', 'mean', 'variance'], outputs: ['y'] }],
+    })
+    const targets = ['--target', 'onnx-reference:cpu', '--target', 'onnx-reference:cpu,corrected=false']
+    const { results } = await assayJson(['test', 'm.onnx', ...targets], project({ 'm.onnx': model }), PYTHON)
+    const told = results.map((result) => [result.target, [result.verdict, detailOf(result).corrected]])
+    expect(Object.fromEntries(told)).toEqual({
+      'onnx-reference:cpu': ['pass', 'BatchNormalization'],
+      'onnx-reference:cpu,corrected=false': ['fail', 'nothing'],
+    })
   })
 })
 

@@ -10,7 +10,8 @@ export const ONNXRUNTIME_SCHEMA: RuntimeSchema = {
 export const ONNX_REFERENCE_SCHEMA: RuntimeSchema = {
   defaultDevice: 'cpu',
   devices: ['cpu'],
-  options: { threads: '1' },
+  options: { threads: '1', corrected: 'true' },
+  choices: { corrected: ['true', 'false'] },
   counts: ['threads'],
 }
 

@@ -5,10 +5,12 @@ import time
 
 import numpy as np
 
-from ..engine import Engine, NotHere, Outputs, Session, StageFailure, import_library
+from ..engine import Engine, NotHere, Outputs, Session, StageFailure, import_library, options_of
 from ..onnx_model import input_specs, load_model, output_specs
 from ..identity import build_identity, processor_identity
 from ..tensors import PLAIN, ml_dtypes_here, with_ml_dtypes
+
+DEFAULTS = {"corrected": "true"}
 
 
 class OnnxReference(Engine):
@@ -30,16 +32,43 @@ class OnnxReference(Engine):
     def open(self, model, target, taps):
         onnx, reference = load()
         proto = load_model(model)
+        corrected = options_of(target, DEFAULTS)["corrected"] == "true" and needs_correction(proto)
+        new_ops = [inference_batch_normalization(reference)] if corrected else []
         try:
-            evaluator = reference.ReferenceEvaluator(proto)
+            evaluator = reference.ReferenceEvaluator(proto, new_ops=new_ops)
         except Exception as error:
             raise StageFailure("compile", words_of(error)) from error
         # NumPy's matrix products; the host set it before NumPy was loaded.
         threads = os.environ.get("OPENBLAS_NUM_THREADS", "not set")
-        return EvaluatorSession(evaluator, proto.graph, {**what_runs(onnx), "threads": threads})
+        detail = {**what_runs(onnx), "threads": threads, "corrected": "BatchNormalization" if corrected else "nothing"}
+        return EvaluatorSession(evaluator, proto.graph, detail)
+
+
+def needs_correction(proto):
+    """Up to opset 13 a node with one output is for inference; onnx takes it for one in training."""
+    opset = max((entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+    return 7 <= opset < 14
+
+
+def inference_batch_normalization(reference):
+    """BatchNormalization as opsets 7 to 13 define it for a node with one output."""
+
+    class BatchNormalization(reference.op_run.OpRun):
+        op_domain = ""
+
+        def _run(self, x, scale, bias, mean, var, epsilon=None, momentum=None, spatial=None, training_mode=None):
+            if len(self.onnx_node.output) > 1 or spatial == 0:
+                raise NotImplementedError("BatchNormalization in training, or without spatial, before opset 14")
+            shape = (1, -1) + (1,) * (x.ndim - 2)
+            scale, bias, mean, var = (value.reshape(shape) for value in (scale, bias, mean, var))
+            divisor = np.sqrt(var + x.dtype.type(1e-5 if epsilon is None else epsilon))
+            return ((scale * (x - mean) / divisor + bias).astype(x.dtype),)
+
+    return BatchNormalization
 
 
 def load():
+    import_library("onnx.reference.op_run")
     return import_library("onnx"), import_library("onnx.reference")
 
 
