@@ -9,7 +9,7 @@ import { hardwareValues } from './hardware-values.ts'
 import { checkRawShapes } from './output-shapes.ts'
 import { placeModel } from './place-model.ts'
 import { runTool, type ToolOrder, toolName } from './run-tool.ts'
-import { DashedValue, expandArgv, type TemplateValues } from './template.ts'
+import { asPlaceholders, DashedValue, expandArgv, type TemplateValues } from './template.ts'
 
 /** What the worker was told when it started. */
 export interface ToolchainOrder {
@@ -86,7 +86,8 @@ export async function useTool(
   const argv = expand(toolchain, stage, values)
   const env = { ...process.env, TMPDIR: join(scratch, 'tmp') }
   const log = join(logs, `${stage}.log`)
-  const order: ToolOrder = { stage, argv, cwd: toolchain.cwd, env, limitMs: limitsMs[stage], log }
+  const inWords = (text: string) => asPlaceholders(text, values)
+  const order: ToolOrder = { stage, argv, cwd: toolchain.cwd, env, limitMs: limitsMs[stage], log, inWords }
   const { durationMs, printed } = await runTool(order)
   return { durationMs, detail: { tool: argv[0]!, argv, stderr: printed } }
 }

@@ -16,6 +16,8 @@ export interface ToolOrder {
   readonly limitMs: number
   /** The file that gets all it prints. */
   readonly log: string
+  /** Turns paths that are others in every run into what they stand for. */
+  readonly inWords?: (text: string) => string
 }
 
 interface ToolExit {
@@ -28,7 +30,7 @@ const LAST_WORDS_MS = 500
 
 /** Runs a tool to its end; gives the time that it took and the end of what it printed. */
 export async function runTool(order: ToolOrder): Promise<{ durationMs: number; printed: string }> {
-  const { stage, argv, limitMs } = order
+  const { stage, argv, limitMs, inWords = (text) => text } = order
   const program = programOf(order)
   const log = new ToolLog(order.log)
   const startedAt = performance.now()
@@ -41,7 +43,7 @@ export async function runTool(order: ToolOrder): Promise<{ durationMs: number; p
   if (exit instanceof Error) throw new StageError(stage, `cannot start ${name}: ${exit.message}`, { detail })
   if (exit.exitCode === 0) return { durationMs, printed }
   const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
-  const reason = telling(printed)
+  const reason = cleanText(inWords(tellingLine(printed)), SHOWN_WIDTH)
   throw new StageError(stage, `${name} ${how}${reason && `: ${reason}`}`, {
     detail: {
       ...detail,
@@ -104,9 +106,10 @@ function exitOf(
 
 const SHOWN_WIDTH = 200
 
-/** The last line that speaks of an error, or else the last one. */
-function telling(printed: string): string {
-  const lines = printed.split(/\r?\n|\r/).filter((line) => line.trim() !== '')
-  const line = lines.findLast((each) => /error|exception|fatal|fail/i.test(each)) ?? lines.at(-1) ?? ''
-  return cleanText(line.trim(), SHOWN_WIDTH)
+/** Compilers begin with the error that matters; of others it is the last line that speaks of one, or the last at all. */
+export function tellingLine(printed: string): string {
+  const lines = printed.split(/\r?\n|\r/).map((line) => line.trim())
+  const filled = lines.filter(Boolean)
+  const first = filled.find((line) => /\berror:/i.test(line))
+  return first ?? filled.findLast((line) => /error|exception|fatal|fail/i.test(line)) ?? filled.at(-1) ?? ''
 }

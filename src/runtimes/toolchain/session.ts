@@ -7,6 +7,7 @@ import type { RunOutcome, Session } from '../contract.ts'
 import { sendTensor } from '../send-tensor.ts'
 import { type Build, type Site, type ToolchainOrder, useTool } from './build.ts'
 import { boundOutputs, checkOutput, knownShapes } from './output-shapes.ts'
+import { asPlaceholders, type TemplateValues } from './template.ts'
 import { makePlaces, readOutputs, writeInputs } from './tensor-files.ts'
 
 /** A compiled model; every run is a process of its own, in a folder of its own. */
@@ -47,7 +48,7 @@ async function run(
   await writeInputs(kind, inputs, given, trace)
   const places = { inputs: inputs.whole, input: inputs.files, outputs: outputs.whole, output: outputs.files }
   const { durationMs, detail } = await useTool(order, 'run', { ...values, ...places }, logs)
-  await blamingTool(detail, async () => {
+  await blamingTool({ ...values, ...places }, detail, async () => {
     const sources = await readOutputs(kind, outputs, bound, knownShapes(bound))
     for (const [i, source] of sources.entries()) checkOutput(bound[i]!, source, target)
     for (const source of sources) await sendTensor(source, sink)
@@ -60,11 +61,11 @@ function specOf({ dtype, shape }: TensorSource): Pick<ValueSpec, 'dtype' | 'shap
 }
 
 /** What is wrong with a tool's work is told with how it was called and what it printed. */
-async function blamingTool(detail: FailureDetail, work: () => Promise<void>): Promise<void> {
+async function blamingTool(values: TemplateValues, detail: FailureDetail, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
     if (!(error instanceof StageError)) throw error
-    throw new StageError(error.stage, error.message, { detail, cause: error })
+    throw new StageError(error.stage, asPlaceholders(error.message, values), { detail, cause: error })
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expandArgv, placeholdersIn } from './template.ts'
+import { asPlaceholders, expandArgv, placeholdersIn } from './template.ts'
 
 describe('the arguments of a tool', () => {
   test('placeholders become values, each within its argument', () => {
@@ -27,4 +27,10 @@ describe('the arguments of a tool', () => {
   test('placeholders are found with braces that belong to none', () => {
     expect(placeholdersIn(['{a}{{b}}', ['-o', '{c}'], '}', '{d'])).toEqual(['a', 'c', '}', '{'])
   })
+})
+
+test('places of a run are told by their placeholders', () => {
+  const values = { imported: '/tmp/1/import/imported', outputs: '/tmp/1/run-0/outputs' }
+  const text = '/tmp/1/import/imported.mlir:9: error: see /tmp/1/run-0/outputs/output_0.npy and /tmp/1/other'
+  expect(asPlaceholders(text, values)).toBe('{imported}.mlir:9: error: see {outputs}/output_0.npy and /tmp/1/other')
 })

@@ -56,3 +56,13 @@ function expandWord(word: string, values: Readonly<Record<string, unknown>>): st
     return value
   })
 }
+
+const PLACES = ['imported', 'artifact', 'ir_dir', 'inputs', 'outputs'] as const
+
+/** The same text with `{imported}` and the like for the places that they stand for. */
+export function asPlaceholders(text: string, values: TemplateValues): string {
+  return PLACES.reduce((before, name) => {
+    const path = values[name]
+    return path === undefined ? before : before.replaceAll(path, `{${name}}`)
+  }, text)
+}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Target } from '../../domain/target.ts'
 import type { Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
@@ -136,7 +136,10 @@ async function keepLogs(lab: Lab, side: Side, folder: string): Promise<void> {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  for (const name of names.sort()) await lab.keep(`${side}-${name}`, join(folder, name))
+  for (const name of names.sort()) {
+    const path = join(folder, name)
+    if ((await stat(path)).size > 0) await lab.keep(`${side}-${name}`, path)
+  }
 }
 
 function inOrder(values: readonly TraceValue[], expects: readonly ValueSpec[]): TraceValue[] {
