@@ -10,7 +10,7 @@ export const ONNXRUNTIME_SCHEMA: RuntimeSchema = {
 export const ONNX_REFERENCE_SCHEMA: RuntimeSchema = {
   defaultDevice: 'cpu',
   devices: ['cpu'],
-  options: { threads: '1', corrected: 'true' },
+  options: { threads: '1', corrected: 'false' },
   choices: { corrected: ['true', 'false'] },
   counts: ['threads'],
 }

@@ -10,7 +10,7 @@ from ..onnx_model import input_specs, load_model, output_specs
 from ..identity import build_identity, processor_identity
 from ..tensors import PLAIN, ml_dtypes_here, with_ml_dtypes
 
-DEFAULTS = {"corrected": "true"}
+DEFAULTS = {"corrected": "false"}
 
 
 class OnnxReference(Engine):
