@@ -4,7 +4,7 @@ import { cleanLog, cleanText, shortenEnd } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { engineStates } from '../library/setup/engine-states.ts'
 import { outcomeLines, stateLines } from '../library/setup/lines.ts'
-import { type SetupOutcome, setupPython } from '../library/setup/setup-python.ts'
+import { type SetupOutcome, type SetupRequest, setupPython } from '../library/setup/setup-python.ts'
 import { Screen } from '../reporters/screen.ts'
 import { createStyle, type Style } from '../reporters/style.ts'
 import { notice } from './asked.ts'
@@ -53,11 +53,16 @@ async function install(
 }
 
 /** On a terminal one line that changes; elsewhere a line for each step, without what pip does inside. */
-function progressOn(style: Style): { progress: (text: string) => void; done: () => void } {
-  if (!process.stderr.isTTY) return { progress: (text) => !text.includes(': ') && notice(`${text} …`), done: () => {} }
+function progressOn(style: Style): { progress: SetupRequest['progress']; done: () => void } {
+  if (!process.stderr.isTTY) {
+    return { progress: (step, detail) => detail === undefined && notice(`${step} …`), done: () => {} }
+  }
   const screen = new Screen(process.stderr, style)
-  const show = (text: string) => screen.update([], [shortenEnd(`${cleanText(text)} …`, style.columns - 1)])
-  return { progress: show, done: () => screen.update([], []) }
+  const progress: SetupRequest['progress'] = (step, detail) => {
+    const text = detail === undefined ? `${step} …` : `${step}: ${cleanText(detail)}`
+    screen.update([], [shortenEnd(text, style.columns - 1)])
+  }
+  return { progress, done: () => screen.update([], []) }
 }
 
 const LAST_LINES = 20

@@ -33,5 +33,6 @@ export async function runPython(
 function pipEnvironment(): NodeJS.ProcessEnv {
   const misleading =
     /^(PIP_(USER|TARGET|PREFIX|ROOT|DRY_RUN|REQUIREMENT|PYTHON|NO_DEPS)|PYTHONHOME|PYTHONPATH|__PYVENV_LAUNCHER__)$/
-  return Object.fromEntries(Object.entries(process.env).filter(([key]) => !misleading.test(key)))
+  const others = Object.entries(process.env).filter(([key]) => !misleading.test(key))
+  return { ...Object.fromEntries(others), PYTHONUNBUFFERED: '1' }
 }

@@ -27,8 +27,8 @@ export interface SetupRequest {
   readonly base: string | undefined
   /** Ends it. */
   readonly signal: AbortSignal
-  /** What is being done, now. */
-  readonly progress: (text: string) => void
+  /** What is being done now, and what a tool says about it. */
+  readonly progress: (step: string, detail?: string) => void
 }
 
 export interface SetupOutcome {
@@ -122,9 +122,10 @@ async function installEngines(
   progress(`installing ${names}`)
   const pins = [...new Set(engines.flatMap(pinsOf))]
   const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', ...pins]
-  const { succeeded, complaint } = await runPython(interpreterIn(home), pip, signal, (line) =>
-    hearPip(line, names, progress),
-  )
+  const { succeeded, complaint } = await runPython(interpreterIn(home), pip, signal, (line) => {
+    const news = newsIn(line)
+    if (news) progress(`installing ${names}`, news)
+  })
   if (!succeeded) {
     // pip takes back what it began, so what was there before still is.
     if (Object.keys(before.engines).length > 0) await writeRecord(record, before)
@@ -146,10 +147,10 @@ function writeRecord(path: string, record: PythonEnvironment): Promise<void> {
 
 const NEWS = /^\s*(Collecting|Downloading|Installing|Building) (.*)$/
 
-/** `installing onnxruntime: downloading numpy-2.4.6-….whl (16.6 MB)` */
-function hearPip(line: string, names: string, progress: (text: string) => void): void {
-  const [, what, rest = ''] = NEWS.exec(line) ?? []
-  if (what) progress(`installing ${names}: ${what.toLowerCase()} ${rest}`)
+/** `downloading numpy-2.4.6-….whl (16.6 MB)` */
+function newsIn(line: string): string | undefined {
+  const [, what, rest] = NEWS.exec(line) ?? []
+  return what && `${what.toLowerCase()} ${rest}`
 }
 
 /** pip is content with libraries that cannot be loaded here. */
