@@ -144,6 +144,8 @@ export interface Session {
 /** How the host starts a worker of this runtime. */
 export interface WorkerLaunch {
   readonly argv: readonly string[]
+  /** What it stands for, where that says more to a person than its own words. */
+  readonly shown?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
   /** A foreign program: of our environment it gets the base and these variables. Absent: all of it. */
@@ -156,6 +158,8 @@ export interface WorkerLaunch {
   readonly scratch?: string
   /** Gets every line that it prints, as it comes. */
   readonly hear?: (line: string) => void
+  /** Gets what a person should know now, such as that it waits for a board. */
+  readonly notice?: (text: string) => void
 }
 
 /** What a runtime says about its own spec strings, with the values that its options take. */
@@ -176,6 +180,8 @@ export interface RuntimeSchema extends TargetSchema {
   readonly durations?: readonly string[]
   /** Options that take the name of an environment variable. */
   readonly variables?: readonly string[]
+  /** Refuses what no target of it can be; the device may still be empty where it is an address. */
+  readonly check?: (target: Target) => void
 }
 
 /** Something outside of Assay that a target needs: a package, a browser. */
@@ -204,8 +210,8 @@ interface KindBase {
 export interface WorkerKind extends KindBase {
   /** Options that belong to the process and not to a session; targets that differ in them never share a worker. */
   readonly processOptions: readonly string[]
-  /** There is only one of it at a time, so work for it waits. */
-  readonly single?: true
+  /** There is only one of it at a time, so work for it waits; a function names what targets share of which there is one. */
+  readonly single?: true | ((target: Target) => string)
   /** Resolves (and installs, where that is its way) what the worker needs. */
   launch(target: Target, context: LaunchContext, limits: Limits): Promise<WorkerLaunch>
 }
@@ -227,6 +233,8 @@ export interface LaunchContext {
   readonly python?: string
   /** Compilers that the configuration describes, by name. */
   readonly toolchains?: Toolchains
+  /** Names the run to others, where only one may have something; without it nobody waits for anything. */
+  readonly owner?: string
   readonly notice: (text: string) => void
   /** Gets what workers print, as it comes, with the target that they were started for. */
   readonly hear?: (target: string, line: string) => void

@@ -33,7 +33,7 @@ interface Waiting {
 /** The workers of a pool: how many are busy, which are warm, when one is replaced. */
 export class Crew {
   readonly #options: CrewOptions
-  readonly #idle: { readonly key: string; readonly worker: Worker }[] = []
+  readonly #idle: { readonly key: string; readonly turn: string; readonly worker: Worker }[] = []
   readonly #waiting: Waiting[] = []
   readonly #stopping = new Set<Promise<void>>()
   readonly #turns = new Turns()
@@ -52,32 +52,34 @@ export class Crew {
     const kind = await runtimeKind(target.runtime)
     const key = workerKey(kind, target)
     if (isSingle(kind)) refuseSecond(kind, target, wish.beside ?? [])
-    await this.#enter(kind, key, wish)
+    await this.#enter(kind, target, key, wish)
     try {
       const warm = this.#takeIdle(key)
       if (warm && !wish.fresh) return warm
       if (warm && isSingle(kind)) await this.#retire(warm)
-      else if (warm) this.#idle.push({ key, worker: warm })
+      else if (warm) this.#idle.push({ key, turn: turnKey(kind, target), worker: warm })
+      if (isSingle(kind)) await this.#vacate(turnKey(kind, target))
       this.#makeRoom()
       return isSingle(kind)
         ? await this.#startOnly(kind, key, target, wish.signal)
         : await this.#start(kind, target, wish.signal)
     } catch (error) {
-      this.#leave(key, wish.beside)
+      this.#leave(turnKey(kind, target), wish.beside)
       throw error
     }
   }
 
   async release(target: Target, worker: Worker, keep: boolean, beside: readonly Target[] = []): Promise<void> {
     const kind = await runtimeKind(target.runtime)
-    const key = workerKey(kind, target)
+    const turn = turnKey(kind, target)
+    if (worker.lost && isSingle(kind)) this.#absent.set(workerKey(kind, target), worker.lost)
     if (keep && !this.#closing.signal.aborted && !worker.gone && worker.sessions < MAX_SESSIONS) {
-      this.#idle.push({ key, worker })
+      this.#idle.push({ key: workerKey(kind, target), turn, worker })
     } else {
       const stopped = this.#retire(worker)
       if (isSingle(kind)) await stopped
     }
-    this.#leave(key, beside)
+    this.#leave(turn, beside)
   }
 
   /** Workers that are still starting, for a probe that nobody awaits any more, are ended too. */
@@ -87,13 +89,14 @@ export class Crew {
     await Promise.all(this.#stopping)
   }
 
-  async #enter(kind: RuntimeKind, key: string, { signal, beside = [] }: Wish): Promise<void> {
+  async #enter(kind: RuntimeKind, target: Target, key: string, { signal, beside = [] }: Wish): Promise<void> {
     this.#keys.add(key)
-    if (isSingle(kind)) await this.#turns.begin(key)
+    const turn = turnKey(kind, target)
+    if (isSingle(kind)) await this.#turns.begin(turn)
     try {
       if (beside.length === 0) await this.#admission(signal)
     } catch (error) {
-      this.#turns.end(key)
+      this.#turns.end(turn)
       throw error
     }
   }
@@ -121,6 +124,13 @@ export class Crew {
     const ending = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])])
     ending.throwIfAborted()
     return WorkerProxy.start(launch, target.device, { ...limits, ...launch.limits }, ending)
+  }
+
+  /** What other targets keep warm there has to go first. */
+  async #vacate(turn: string): Promise<void> {
+    const others = this.#idle.filter((idle) => idle.turn === turn)
+    for (const idle of others) this.#idle.splice(this.#idle.indexOf(idle), 1)
+    await Promise.all(others.map(({ worker }) => this.#retire(worker)))
   }
 
   #takeIdle(key: string): Worker | null {
@@ -169,8 +179,8 @@ export class Crew {
   }
 
   /** Hands the place on, so that nobody who comes later overtakes those who wait. */
-  #leave(key: string, beside: readonly Target[] = []): void {
-    this.#turns.end(key)
+  #leave(turn: string, beside: readonly Target[] = []): void {
+    this.#turns.end(turn)
     if (beside.length > 0) return
     const next = this.#waiting.shift()
     if (next) next.admit()
@@ -179,13 +189,19 @@ export class Crew {
 }
 
 function isSingle(kind: RuntimeKind): boolean {
-  return 'single' in kind && kind.single === true
+  return 'single' in kind && kind.single !== undefined
+}
+
+/** Those who share it take turns. */
+function turnKey(kind: RuntimeKind, target: Target): string {
+  if (!('single' in kind) || typeof kind.single !== 'function') return workerKey(kind, target)
+  return JSON.stringify([target.runtime, kind.single(target)])
 }
 
 /** Both would wait for each other for ever. */
 function refuseSecond(kind: RuntimeKind, target: Target, beside: readonly Target[]): void {
-  const key = workerKey(kind, target)
-  if (!beside.some((other) => other.runtime === target.runtime && workerKey(kind, other) === key)) return
+  const turn = turnKey(kind, target)
+  if (!beside.some((other) => other.runtime === target.runtime && turnKey(kind, other) === turn)) return
   throw new StageError('compile', 'there is only one of it, so it cannot be reference and target at the same time')
 }
 

@@ -1,5 +1,6 @@
 import type { FailureDetail } from '../domain/errors.ts'
 import type { Limits } from './contract.ts'
+import type { EndDetail } from './protocol/messages.ts'
 import type { Exit, WorkerProcess } from './worker-process.ts'
 
 export function describeExit(exit: Exit, unfinished: string | null = null): string {
@@ -13,12 +14,14 @@ export function overMemory(residentBytes: number, limits: Limits): string {
   return `the worker holds ${mib(residentBytes)} of memory; its limit is ${mib(limits.memoryBytes ?? 0)}`
 }
 
-export function exitDetail({ argv, tail }: WorkerProcess, exit: Exit): FailureDetail {
+/** `elsewhere`: how that ended which the worker stands for; its own end says nothing then. */
+export function exitDetail({ argv, tail }: WorkerProcess, exit: Exit, elsewhere: EndDetail = {}): FailureDetail {
+  const { exitCode, signal } = Object.keys(elsewhere).length > 0 ? elsewhere : exit
   return {
     ...(argv[0] !== undefined && { tool: argv[0] }),
     argv,
-    ...(exit.exitCode !== null && { exitCode: exit.exitCode }),
-    ...(exit.signal !== null && { signal: exit.signal }),
+    ...(exitCode != null && { exitCode }),
+    ...(signal != null && { signal }),
     stderr: tail.text(),
   }
 }

@@ -2,7 +2,7 @@ import type { FailureDetail } from '../domain/errors.ts'
 import type { Stage } from '../domain/verdict.ts'
 
 /** How a worker failed as a process; what a healthy worker answers is a RefusedRequest instead. */
-export type FailureKind = 'start' | 'died' | 'memory' | 'timeout' | 'protocol' | 'aborted'
+export type FailureKind = 'start' | 'died' | 'memory' | 'timeout' | 'protocol' | 'aborted' | 'lost'
 
 export class WorkerFailure extends Error {
   override readonly name = 'WorkerFailure'

@@ -19,6 +19,7 @@ export class InProcessHost {
   readonly #sessions = new Map<number, Session>()
   readonly probe: Probe
   readonly gone = false
+  readonly lost = null
   sessions = 0
 
   private constructor(runtime: Runtime, probe: Probe) {

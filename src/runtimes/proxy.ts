@@ -56,6 +56,8 @@ interface Pending {
   readonly reject: (error: unknown) => void
 }
 
+type LastWords = Extract<WorkerMessage, { readonly type: 'end' }>
+
 const GOODBYE_MS = 2000
 
 /** The host's end of one worker; one request at a time. */
@@ -69,10 +71,12 @@ export class WorkerProxy {
   #ending = false
   #stopping = false
   /** Why it ends, in its own words. */
-  #lastWords: string | null = null
+  #lastWords: LastWords | null = null
   /** What it said at hello. */
   probe: Probe = { available: false, reason: 'it has not said hello' }
   sessions = 0
+  /** Why there is no use in starting another one. */
+  lost: WorkerFailure | null = null
 
   private constructor(launch: WorkerLaunch, limits: Limits) {
     this.#process = startProcess(launch)
@@ -235,7 +239,7 @@ export class WorkerProxy {
         const parsed = (result: unknown) => resolve(errand.parse(result))
         this.#pending = { id, clock, onTensor: errand.onTensor, resolve: parsed, reject }
       })
-      if (this.#ending) this.#fail('died', (exit) => this.#lastWords ?? describeExit(exit))
+      if (this.#ending) this.#fail('died', (exit) => this.#lastWords?.reason ?? describeExit(exit))
       const sending = this.#sendAll(id, messageOf(id), errand.send)
       const result = await answer
       await sending
@@ -284,14 +288,19 @@ export class WorkerProxy {
 
   async #onChannelEnd(): Promise<void> {
     const inTime = await Promise.race([this.#process.exited, delay(GOODBYE_MS, null, { ref: false })])
-    if (inTime) this.#fail('died', (exit) => this.#lastWords ?? describeExit(exit, this.#reader.unfinished()))
+    if (inTime)
+      this.#fail(
+        this.#lastWords?.final ? 'lost' : 'died',
+        (exit) => this.#lastWords?.reason ?? describeExit(exit, this.#reader.unfinished()),
+      )
     else this.#fail('protocol', () => 'the worker closed its channel but went on running')
   }
 
   async #dispatch({ header, payload }: Frame): Promise<void> {
     const message = parseWorkerMessage(header)
     if (message.type === 'log' || message.type === 'progress') this.#process.say(message.text)
-    else if (message.type === 'end') this.#lastWords = message.reason
+    else if (message.type === 'notice') this.#process.notify(message.text)
+    else if (message.type === 'end') this.#lastWords = message
     else if (message.type === 'tensor') await this.#onTensor(message.params, payload)
     else if (message.type !== 'ignored') this.#onAnswer(message)
   }
@@ -344,7 +353,14 @@ export class WorkerProxy {
     void this.#process.exited.then((exit) => {
       const unstarted = exit.problem !== null
       const message = unstarted ? `cannot start ${this.#process.argv[0]}: ${exit.problem.message}` : describe(exit)
-      pending?.reject(new WorkerFailure(unstarted ? 'start' : kind, message, exitDetail(this.#process, exit)))
+      const detail = exitDetail(
+        this.#process,
+        exit,
+        kind === 'died' || kind === 'lost' ? this.#lastWords?.detail : undefined,
+      )
+      const failure = new WorkerFailure(unstarted ? 'start' : kind, message, detail)
+      if (kind === 'lost') this.lost = failure
+      pending?.reject(failure)
     })
   }
 }

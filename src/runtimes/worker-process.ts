@@ -22,6 +22,8 @@ export interface WorkerProcess {
   readonly tail: Tail
   /** Takes what it says over the channel as if it had printed it. */
   say(text: string): void
+  /** Takes what a person should know now. */
+  notify(text: string): void
   /** Resolves when it has ended and everything that it printed was read. */
   readonly exited: Promise<Exit>
   kill(): void
@@ -72,7 +74,8 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
     tail.add(new TextEncoder().encode(`${text}\n`))
     launch.hear?.(text)
   }
-  return { pid, argv: launch.argv, input, channel, tail, say, exited, kill }
+  const notify = launch.notice ?? say
+  return { pid, argv: launch.shown ?? launch.argv, input, channel, tail, say, notify, exited, kill }
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

@@ -5,7 +5,6 @@ import { encodeHead } from '../protocol/frame.ts'
 import { CANNOT_GO_ON } from './settings.ts'
 
 const BUFFERED_BYTES = 4 * 2 ** 20
-const ORPHAN_POLL_MS = 1000
 
 /** How the talk between host and page ended: the host needs no more, or the page is gone, perhaps with a reason. */
 export type Ending = { readonly by: 'host' } | { readonly by: 'page'; readonly reason: string | null }
@@ -35,10 +34,4 @@ export class HostPipes {
     const message = { jsonrpc: '2.0', method: 'end', params: { reason } }
     await new Promise<void>((resolve) => this.#output.write(encodeHead(message, 0), () => resolve()))
   }
-}
-
-/** While nobody reads standard input its end goes unnoticed, but not that the host is gone. */
-export function endWithHost(end: () => void): void {
-  const host = process.ppid
-  setInterval(() => process.ppid !== host && end(), ORPHAN_POLL_MS).unref()
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { endWithHost, HostPipes } from './bridge.ts'
+import { endWithHost } from '../worker/end-with-host.ts'
+import { HostPipes } from './bridge.ts'
 import { type PageServer, startPageServer } from './page-server.ts'
 import type { PageOrder } from './work-order.ts'
 

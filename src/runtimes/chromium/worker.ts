@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { endWithHost, HostPipes } from '../browser/bridge.ts'
+import { HostPipes } from '../browser/bridge.ts'
 import { type PageServer, startPageServer } from '../browser/page-server.ts'
 import type { PageOrder } from '../browser/work-order.ts'
+import { endWithHost } from '../worker/end-with-host.ts'
 
 /** Which browser to start, how, and what its page will do. */
 export interface BrowserOrder {

@@ -118,8 +118,12 @@ export type WorkerMessage =
   | { readonly type: 'tensor'; readonly params: UncheckedTensorParams }
   | { readonly type: 'log'; readonly text: string }
   | { readonly type: 'progress'; readonly text: string }
-  | { readonly type: 'end'; readonly reason: string }
+  | { readonly type: 'notice'; readonly text: string }
+  | { readonly type: 'end'; readonly reason: string; readonly detail: EndDetail; readonly final: boolean }
   | { readonly type: 'ignored'; readonly method: string }
+
+/** How that ended which a worker stands for, where it runs elsewhere. */
+export type EndDetail = Pick<FailureDetail, 'exitCode' | 'signal'>
 
 /** A tensor notification whose dtype and shape are not judged yet. */
 export type UncheckedTensorParams = Omit<TensorParams, 'dtype'> & { readonly dtype: string }
@@ -149,8 +153,13 @@ function idOf(id: unknown): number | null {
 function parseNotification(method: string, given: unknown): WorkerMessage {
   const params = read.object(given ?? {}, `params of "${method}"`)
   if (method === 'tensor') return { type: 'tensor', params: parseTensorParams(params) }
-  if (method === 'log' || method === 'progress') return { type: method, text: read.text(params.text, `${method} text`) }
-  if (method === 'end') return { type: 'end', reason: read.text(params.reason, 'end reason') }
+  if (method === 'log' || method === 'progress' || method === 'notice')
+    return { type: method, text: read.text(params.text, `${method} text`) }
+  if (method === 'end') {
+    const { exitCode, signal } = parseErrorData(params)
+    const detail = { ...(exitCode !== undefined && { exitCode }), ...(signal !== undefined && { signal }) }
+    return { type: 'end', reason: read.text(params.reason, 'end reason'), detail, final: params.final === true }
+  }
   return { type: 'ignored', method }
 }
 
