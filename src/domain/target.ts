@@ -27,6 +27,8 @@ export interface TargetSchema {
   readonly defaultDevice: string
   /** The device is free text (a path, a host) and must be given. */
   readonly openDevice?: boolean
+  /** The device is the address of a board, which may be given for all targets at once. */
+  readonly address?: true
   /** It gives what was stored and runs nothing, so it has no layers. */
   readonly stored?: true
   /** It is published in versions, of which one may be named. */
@@ -39,6 +41,7 @@ export const COMMON_OPTIONS: Readonly<Record<string, string | null>> = {
   model: null,
   hw: null,
   chip: null,
+  board: null,
   dtype: null,
 }
 
@@ -54,7 +57,8 @@ export function parseTarget(spec: string, schemas: TargetSchemas): Target {
   if (!schema) throw unknown('target', `runtime "${runtime}" in target "${spec}"`, runtime, Object.keys(schemas))
   if (version !== null) checkVersion(spec, runtime, version, schema)
   const device = (colon < 0 ? '' : head.slice(colon + 1)) || schema.defaultDevice
-  if (!device) throw new UsageError('target', `target "${spec}" names no device; write ${runtime}:<what to run>`)
+  if (!device && !schema.address)
+    throw new UsageError('target', `target "${spec}" names no device; write ${runtime}:<what to run>`)
   const target = { runtime, version, device, options: parsePairs(spec, pairs, schema) }
   return { name: given ?? formatTarget(target, schema), ...target }
 }

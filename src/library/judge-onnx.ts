@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { dayOf } from '../domain/expected-failure.ts'
@@ -165,6 +166,7 @@ function poolFor({ cwd, values, toolchains }: Invocation, { notice, hear }: Pick
   const context: LaunchContext = {
     ...folders,
     toolchains,
+    owner: randomBytes(16).toString('hex'),
     notice,
     ...(hear && { hear }),
     ...(python !== undefined && { python }),

@@ -10,6 +10,7 @@ import { ORT_SCHEMA } from './ort/schema.ts'
 import { ORT_WEB_SCHEMA } from './ort-web/schema.ts'
 import { IREE_SCHEMA, ONNX_REFERENCE_SCHEMA, ONNXRUNTIME_SCHEMA, OPENVINO_SCHEMA } from './python/schema.ts'
 import { RECORDED_SCHEMA } from './recorded/schema.ts'
+import { SSH_SCHEMA } from './ssh/schema.ts'
 import { TOOLCHAIN_SCHEMA } from './toolchain/schema.ts'
 import { TORCH_SCHEMA } from './torch/schema.ts'
 
@@ -25,6 +26,7 @@ const SCHEMAS: Readonly<Record<string, RuntimeSchema>> = {
   iree: IREE_SCHEMA,
   command: COMMAND_SCHEMA,
   toolchain: TOOLCHAIN_SCHEMA,
+  ssh: SSH_SCHEMA,
   recorded: RECORDED_SCHEMA,
 }
 
@@ -40,6 +42,7 @@ const KINDS: Readonly<Record<string, () => Promise<RuntimeKind>>> = {
   iree: async () => (await import('./python/kind.ts')).IREE,
   command: async () => (await import('./command/kind.ts')).COMMAND,
   toolchain: async () => (await import('./toolchain/kind.ts')).TOOLCHAIN,
+  ssh: async () => (await import('./ssh/kind.ts')).SSH,
   recorded: async () => (await import('./recorded/kind.ts')).RECORDED,
 }
 
@@ -54,6 +57,7 @@ export function readTarget(spec: string): Target {
     throw unknown('target', `device "${target.device}" in target "${spec}"`, target.device, schema.devices)
   }
   for (const [option, value] of Object.entries(target.options)) checkValue(spec, schema, option, value)
+  schema.check?.(target)
   return target
 }
 

@@ -45,6 +45,8 @@ export interface AssayConfig {
   /** `hw=` and `chip=` of every target that names none; several with commas. */
   readonly hw?: string
   readonly chip?: string
+  /** Address of the board of targets that name none; several with commas. */
+  readonly board?: string
   /** `full`, `layers` or `full,layers`. */
   readonly scope?: string
   /** Ops judged as one layer, such as `Conv+Clip`. */

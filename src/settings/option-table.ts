@@ -30,6 +30,13 @@ const SELECTION: readonly OptionSpec[] = [
     help: 'chip= of every target that names none; a,b makes a target for each',
   },
   {
+    key: 'board',
+    flags: '--board <addresses>',
+    type: 'string',
+    documented: ['--torq-addr <addresses>'],
+    help: 'the board, as in root@10.0.0.7, of every target that runs your program and names none; a,b makes a target for each',
+  },
+  {
     key: 'scope',
     flags: '--scope <scopes>',
     type: 'string',

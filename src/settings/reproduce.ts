@@ -25,6 +25,7 @@ export function reproduceCommand(id: string, { command, paths, values, config }:
     ...repeated('--target', values.target),
     ...single('--hw', values.hw),
     ...single('--chip', values.chip),
+    ...single('--board', values.board),
     ...unlessDefault(values, ['scope', 'layerInputs', 'seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate']),
     ...single('--expected', values.expected),
     ...single('--python', values.python),

@@ -52,6 +52,35 @@ describe('chosen targets', () => {
     expect(() => all({ target, chip: 'default.group' })).toThrow('chips are given one by one, as in --chip a,b')
   })
 
+  test('a board for all is the address of ssh targets and an option of other programs of the user’s', () => {
+    const all = (target: string[], board: string, reference?: string) => {
+      const commandLine = { target, board, ...(reference && { reference }) }
+      const { values } = resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: {} })
+      return chosenTargets(testValues(values), {}, { cwd: '.', toolchains: {} })
+    }
+    const namesOf = (...args: Parameters<typeof all>) => all(...args).targets.map(({ name }) => name)
+    const given = ['ssh,program=run', 'mine=ssh,program=run', 'ssh:c,program=run', 'command:./run', 'ort-web']
+    expect(namesOf(given, 'root@a')).toEqual([
+      'ssh:root@a,program=run',
+      'mine',
+      'ssh:c,program=run',
+      'command:./run,board=root@a',
+      'ort-web:wasm',
+    ])
+    expect(namesOf(['mine=ssh,program=run,chip=x,chip=y', 'command:./run,board=z'], 'a,b')).toEqual([
+      'mine[a][x]',
+      'mine[a][y]',
+      'mine[b][x]',
+      'mine[b][y]',
+      'command:./run,board=z',
+    ])
+    expect(all(['ort-web'], 'a', 'ssh,program=run').reference?.device).toBe('a')
+    expect(() => all(['ort-web'], 'a,b', 'ssh,program=run')).toThrow('would be on several boards')
+    expect(() => all(['ssh,program=run'], '-oProxyCommand=x')).toThrow('the board "-oProxyCommand=x" is refused')
+    expect(() => all(['ssh,program=run'], 'a;b')).toThrow('is refused because of the host "a;b"')
+    expect(() => names(['ssh,program=run'])).toThrow('names no board; write ssh:user@host')
+  })
+
   test('the same target twice is refused', () => {
     expect(() => names(['ort-web', 'ort-web:wasm'])).toThrow('target "ort-web:wasm" is given twice')
   })

@@ -6,6 +6,7 @@ import type { Toolchains } from '../runtimes/toolchain/definition.ts'
 import { findToolchain } from '../runtimes/toolchain/read-toolchain.ts'
 import { declaredPrecision } from '../suites/onnx/rules.ts'
 import type { AssayConfig, ConfigTarget } from './assay-config.ts'
+import { onBoards, onOneBoard } from './boards.ts'
 import { onEachHardware } from './hardware.ts'
 import type { TestValues } from './test-values.ts'
 
@@ -15,7 +16,7 @@ export const DEFAULT_TARGETS: readonly string[] = ['ort-web:wasm']
 const DEFAULT_FOLDER_REFERENCE = 'torch:cpu'
 const DEFAULT_FOLDER_TARGETS: readonly string[] = ['torch:cpu,dtype=bf16']
 
-type ChoosingValues = Pick<TestValues, 'reference' | 'target'> & Partial<Pick<TestValues, 'hw' | 'chip'>>
+type ChoosingValues = Pick<TestValues, 'reference' | 'target'> & Partial<Pick<TestValues, 'hw' | 'chip' | 'board'>>
 
 /** Where names and paths of targets lead to. */
 interface TargetPlaces {
@@ -43,13 +44,15 @@ export function checkTargets(specs: readonly string[]): void {
 
 /** Reads spec strings and names of the config's targets; the same target twice is refused. */
 export function chosenTargets(values: ChoosingValues, config: AssayConfig, places: TargetPlaces): ChosenTargets {
-  const named = config.targets ?? {}
-  const read = (spec: string) =>
-    described(Object.hasOwn(named, spec) ? configTarget(spec, named[spec]!) : readTarget(spec), places.toolchains)
-  const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) => onEachHardware(read(spec), values, places.cwd))
+  const read = (spec: string) => described(targetNamed(spec, config), places.toolchains)
+  const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) =>
+    onBoards(read(spec), values.board).flatMap((target) => onEachHardware(target, values, places.cwd)),
+  )
   refuseTwice('target', targets)
   for (const target of targets) declaredPrecision(target)
-  const [reference, ...otherReferences] = (values.reference ?? []).map((spec) => onOneHardware(read(spec), places.cwd))
+  const [reference, ...otherReferences] = (values.reference ?? []).map((spec) =>
+    onOneHardware(onOneBoard(read(spec), values.board), places.cwd),
+  )
   refuseTwice('reference', reference ? [reference, ...otherReferences] : [])
   return {
     reference: reference ?? null,
@@ -71,6 +74,11 @@ function refuseTwice(side: Side, targets: readonly Target[]): void {
     'target',
     `${side} "${twice.name}" is given twice; give one of them a name, as in name=${twice.name}`,
   )
+}
+
+/** A target by its name in the configuration, or by its spec. */
+export function targetNamed(spec: string, { targets = {} }: AssayConfig): Target {
+  return Object.hasOwn(targets, spec) ? configTarget(spec, targets[spec]!) : readTarget(spec)
 }
 
 function configTarget(name: string, given: string | ConfigTarget): Target {

@@ -9,6 +9,7 @@ export interface TestValues {
   readonly target: readonly string[] | undefined
   readonly hw: string | undefined
   readonly chip: string | undefined
+  readonly board: string | undefined
   readonly scope: string
   readonly layerGroup: readonly string[]
   readonly layerInputs: string

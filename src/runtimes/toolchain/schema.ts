@@ -4,5 +4,5 @@ export const TOOLCHAIN_SCHEMA: RuntimeSchema = {
   defaultDevice: '',
   openDevice: true,
   describedIn: 'toolchains',
-  options: { board: null },
+  options: {},
 }

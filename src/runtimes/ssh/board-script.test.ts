@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { boardScript } from './board-script.ts'
+import { eachReply, type Reply } from './replies.ts'
+
+let folder = ''
+let lease = ''
+const children: ChildProcess[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "assay it's a board "))
+  lease = `unit-${process.pid}-${Math.random().toString(36).slice(2)}`
+})
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  for (const name of readdirSync('/tmp').filter((each) => each.startsWith(`assay-lease-${lease}`)))
+    rmSync(join('/tmp', name), { recursive: true, force: true })
+  await removed(folder)
+})
+
+/** What was killed may write there once more. */
+async function removed(path: string): Promise<void> {
+  rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+}
+
+const leaseFile = (name: string) => join(`/tmp/assay-lease-${lease}`, name)
+
+/** A shell that runs the script as a board would, on this machine. */
+class Keeper {
+  readonly child: ChildProcess
+  readonly token: string
+  readonly #replies: Reply[] = []
+  readonly #waiting: ((reply: Reply) => void)[] = []
+
+  private constructor(token: string) {
+    this.token = token
+    this.child = spawn('sh', [], { stdio: ['pipe', 'pipe', 'inherit'] })
+    children.push(this.child)
+    eachReply(this.child.stdout!, (reply) => {
+      const first = this.#waiting.shift()
+      if (first) first(reply)
+      else this.#replies.push(reply)
+    })
+  }
+
+  static async start(owner: string, name = 'board:22', ttlSeconds = 60): Promise<Keeper> {
+    const token = Math.random().toString(16).slice(2).padEnd(12, '0')
+    const who = `${owner}@here (process 1)`
+    const session = { token, owner, name, who, ttlSeconds, start: 'exit 0' }
+    const keeper = new Keeper(token)
+    keeper.child.stdin!.write(await boardScript({ lease, folder, session }, 'keep'))
+    expect((await keeper.reply()).word).toBe('ready')
+    return keeper
+  }
+
+  say(word: string): void {
+    this.child.stdin!.write(`${word}\n`)
+  }
+
+  async ask(word: string): Promise<Reply> {
+    this.say(word)
+    return this.reply()
+  }
+
+  reply(): Promise<Reply> {
+    const known = this.#replies.shift()
+    return known ? Promise.resolve(known) : new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  async end(): Promise<void> {
+    this.child.stdin!.end()
+    await new Promise((resolve) => this.child.once('exit', resolve))
+  }
+}
+
+/** As if its holder had been silent for an hour. */
+function expire(token: string): void {
+  const beat = leaseFile(`beat.${token}`)
+  writeFileSync(beat, `${Number(readFileSync(beat, 'utf8')) - 3600}\n`)
+}
+
+describe('the lease on a board', () => {
+  test('is taken by one, kept while it beats, and given back at the end', async () => {
+    const [a, b] = [await Keeper.start('anna'), await Keeper.start('bob')]
+    const taken = await a.ask('take')
+    expect(taken).toEqual({ word: 'taken', rest: expect.stringContaining(`${folder}/sessions/`) })
+    expect(existsSync(join(taken.rest, 'start'))).toBe(true)
+    expect(await b.ask('take')).toEqual({
+      word: 'held',
+      rest: expect.stringMatching(/^\d+ \d+ anna@here \(process 1\)$/),
+    })
+    await a.end()
+    expect(existsSync(taken.rest)).toBe(false)
+    expect((await b.ask('take')).word).toBe('taken')
+  })
+
+  test('that is over is stolen by exactly one of many who try at once', { timeout: 120_000 }, async () => {
+    const first = await Keeper.start('anna')
+    await first.ask('take')
+    first.child.kill('SIGSTOP')
+    const thieves = await Promise.all(Array.from({ length: 6 }, (_, i) => Keeper.start(`thief${i}`)))
+    expire(first.token)
+    const replies = await Promise.all(thieves.map((thief) => thief.ask('take')))
+    const winners = thieves.filter((_, i) => replies[i]!.word === 'taken')
+    expect(winners).toHaveLength(1)
+    expect(readFileSync(leaseFile('token'), 'utf8').trim()).toBe(winners[0]!.token)
+    expect(readdirSync(join(folder, 'sessions')).filter((name) => !name.startsWith('.'))).toHaveLength(1)
+  })
+
+  test('of another cannot be kept or given back with an old token', async () => {
+    const [old, next] = [await Keeper.start('anna'), await Keeper.start('bob')]
+    await old.ask('take')
+    expire(old.token)
+    const taken = await next.ask('take')
+    expect(taken.word).toBe('taken')
+    const beat = readFileSync(leaseFile(`beat.${next.token}`), 'utf8')
+    expect((await old.ask('beat')).word).toBe('lost')
+    await old.end()
+    expect(readFileSync(leaseFile('token'), 'utf8').trim()).toBe(next.token)
+    expect(readFileSync(leaseFile(`beat.${next.token}`), 'utf8')).toBe(beat)
+    expect(existsSync(join(taken.rest, 'token'))).toBe(true)
+  })
+
+  test('that an earlier worker of the same run left is taken over at once; under another name it is pointed out', async () => {
+    const [first, again, alias] = [
+      await Keeper.start('anna'),
+      await Keeper.start('anna'),
+      await Keeper.start('anna', 'other:22'),
+    ]
+    const { rest: left } = await first.ask('take')
+    expect(await alias.ask('take')).toEqual({ word: 'twice', rest: 'board:22' })
+    expect((await again.ask('take')).word).toBe('taken')
+    expect(existsSync(left)).toBe(false)
+  })
+
+  test('of a board that was started anew since counts for nothing', async () => {
+    const [first, second] = [await Keeper.start('anna'), await Keeper.start('bob')]
+    await first.ask('take')
+    first.child.kill('SIGKILL')
+    writeFileSync(leaseFile('boot'), 'an earlier one\n')
+    expect((await second.ask('take')).word).toBe('taken')
+  })
+
+  test('whose keeper is killed is given back by the board itself', { timeout: 60_000 }, async () => {
+    const keeper = await Keeper.start('anna', 'board:22', 4)
+    const { rest: session } = await keeper.ask('take')
+    keeper.child.kill('SIGKILL')
+    for (let i = 0; i < 400 && existsSync(session); i++) await new Promise((resolve) => setTimeout(resolve, 50))
+    for (let i = 0; i < 100 && existsSync(leaseFile('token')); i++)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    expect([existsSync(session), existsSync(leaseFile('token'))]).toEqual([false, false])
+  })
+
+  test('names a folder outside of ours and nothing there is touched', async () => {
+    const [first, second] = [await Keeper.start('anna'), await Keeper.start('bob')]
+    const precious = join(folder, 'precious')
+    writeFileSync(precious, 'x')
+    utimesSync(precious, 0, 0)
+    await first.ask('take')
+    writeFileSync(leaseFile('session'), '../precious\n')
+    expire(first.token)
+    expect((await second.ask('take')).word).toBe('taken')
+    expect(existsSync(precious)).toBe(true)
+  })
+})
