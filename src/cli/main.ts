@@ -7,6 +7,7 @@ import { packageVersion } from '../library/package-version.ts'
 import { isClosedPipe } from '../reporters/context.ts'
 import { checkEnvironment } from '../settings/check-environment.ts'
 import {
+  BOARDS_OPTIONS,
   CACHE_OPTIONS,
   CONFIG_OPTIONS,
   DIFF_OPTIONS,
@@ -114,6 +115,14 @@ const COMMANDS: readonly CommandSpec[] = [
     completes: ['python'],
     options: SETUP_OPTIONS,
     load: async () => (await import('./setup.ts')).setup,
+  },
+  {
+    name: 'boards',
+    argument: '[words...]',
+    summary: 'list boards behind ssh and who has them; free <board> frees one, clean <board> empties what it keeps',
+    completes: ['list', 'free', 'clean'],
+    options: BOARDS_OPTIONS,
+    load: async () => (await import('./boards.ts')).boards,
   },
   {
     name: 'completion',

@@ -112,6 +112,21 @@ export const DOCTOR_OPTIONS: readonly OptionSpec[] = [
   optionNamed('color'),
 ]
 
+export const BOARDS_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'force',
+    flags: '--force',
+    type: 'boolean',
+    default: false,
+    commandLineOnly: true,
+    help: 'with free: also from somebody who is using the board',
+  },
+  optionNamed('board'),
+  optionNamed('json'),
+  optionNamed('config'),
+  optionNamed('color'),
+]
+
 export const INIT_OPTIONS: readonly OptionSpec[] = [
   {
     key: 'models',

@@ -41,7 +41,8 @@ export function diagnosisLines(diagnosis: Diagnosis, style: Style, cwd: string):
   ]
 }
 
-function findingLines({ name, health, text, remedy }: Finding, nameWidth: number, style: Style): string[] {
+/** A sign, a name, what is to be said of it, and what to do. */
+export function findingLines({ name, health, text, remedy }: Finding, nameWidth: number, style: Style): string[] {
   const sign = style.paint(PAINTS[health], SIGNS[health][style.ascii ? 1 : 0])
   const label = cleanText(name, 200)
   const indent = ' '.repeat(nameWidth + 4)
