@@ -39,6 +39,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/browser:/, 'waits for a person'],
   [/^assay setup python/, 'installs; --list tells what'],
   ...(TEST_PYTHON ? [] : [[/onnxruntime:|onnx-reference:|openvino:|iree:/, 'needs a Python with engines'] as const]),
+  [/\bssh[:,]/, 'needs a board'],
   ...(hasBrowser ? [] : [[/chromium:/, 'needs a browser'] as const]),
 ]
 
