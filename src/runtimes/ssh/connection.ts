@@ -29,6 +29,7 @@ export function sshArgv(connection: Connection, command: string, role: 'first' |
     ForwardX11: 'no',
     ClearAllForwardings: 'yes',
     PermitLocalCommand: 'no',
+    RemoteCommand: 'none',
     ServerAliveInterval: Math.max(1, Math.floor(silenceSeconds / UNANSWERED)),
     ServerAliveCountMax: UNANSWERED,
     LogLevel: 'ERROR',

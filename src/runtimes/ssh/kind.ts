@@ -27,7 +27,7 @@ export const SSH: WorkerKind = {
   schema: SSH_SCHEMA,
   processOptions: Object.keys(SSH_SCHEMA.options),
   single: (target) => `${boardName(target)} ${target.options.lease ?? SSH_SCHEMA.options.lease}`,
-  untried: 'a program on a board; give it as ssh:user@host,program=runner; assay boards shows who has it',
+  untried: untriedText(),
   needs: async () => [sshNeed()],
   async launch(target, context, limits) {
     const order = boardOrder(target, context, limits)
@@ -36,6 +36,12 @@ export const SSH: WorkerKind = {
     const shown = ['ssh', order.address, ...order.argv]
     return { argv, shown, channel: 'fd3', scratch: order.scratch, notice, limits: limitsOf(target, order, limits) }
   },
+}
+
+function untriedText(): string {
+  const { path, remedy } = sshNeed()
+  const how = 'a program on a board; give it as ssh:user@host,program=runner; assay boards shows who has it'
+  return path === null ? `${how}. There is no ssh in PATH (${remedy})` : how
 }
 
 function sshNeed(): Need {
