@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { TensorSink, Trace } from '../domain/tensor.ts'
 import type {
   DecodeRequest,
@@ -11,13 +10,9 @@ import type {
   RunOutcome,
   WorkerLaunch,
 } from './contract.ts'
-import { describeExit, exitDetail, overMemory } from './describe-failure.ts'
-import { type FailureKind, RefusedRequest, WorkerFailure } from './failure.ts'
-import { watchMemory } from './memory-watch.ts'
+import type { WorkerFailure } from './failure.ts'
 import { decodeInputs, parseDecodeStep, StepTensors } from './protocol/decode.ts'
-import { encodeHead, type Frame, FrameReader, ProtocolError } from './protocol/frame.ts'
 import {
-  type HostMessage,
   type Opened,
   PROTOCOL,
   parseForm,
@@ -25,68 +20,24 @@ import {
   parseHello,
   parseOpened,
   parseRan,
-  parseWorkerMessage,
-  type UncheckedTensorParams,
-  type WireError,
   type WireModel,
-  type WorkerMessage,
 } from './protocol/messages.ts'
-import { type Outgoing, sendBytes, sendInputs, sendModel, wireModel } from './protocol/outgoing.ts'
+import { sendBytes, sendInputs, sendModel, wireModel } from './protocol/outgoing.ts'
 import { TensorGuard } from './protocol/tensor-guard.ts'
 import { type Blob, packModel } from './shipment.ts'
-import { StageClock } from './stage-clock.ts'
-import { type Exit, startProcess, type WorkerProcess } from './worker-process.ts'
+import { WorkerLine } from './worker-line.ts'
 
-type RequestOf = Extract<HostMessage, { readonly id: number }>
-
-interface Errand<T> {
-  readonly limitMs: number
-  /** In words, for the time-out: what it did not finish. */
-  readonly doing: string
-  readonly parse: (result: unknown) => T
-  readonly send?: (id: number) => Outgoing
-  readonly onTensor?: (params: UncheckedTensorParams, bytes: Uint8Array) => Promise<void>
-}
-
-interface Pending {
-  readonly id: number
-  readonly clock: StageClock
-  readonly onTensor: Errand<unknown>['onTensor']
-  readonly resolve: (result: unknown) => void
-  readonly reject: (error: unknown) => void
-}
-
-type LastWords = Extract<WorkerMessage, { readonly type: 'end' }>
-
-const GOODBYE_MS = 2000
-
-/** The host's end of one worker; one request at a time. */
+/** The host's end of one worker. */
 export class WorkerProxy {
-  readonly #process: WorkerProcess
+  readonly #line: WorkerLine
   readonly #limits: Limits
-  readonly #reader = new FrameReader()
-  readonly #stopWatching: () => void
-  #pending: Pending | null = null
-  #lastId = 0
-  #ending = false
-  #stopping = false
-  /** Why it ends, in its own words. */
-  #lastWords: LastWords | null = null
   /** What it said at hello. */
   probe: Probe = { available: false, reason: 'it has not said hello' }
   sessions = 0
-  /** Why there is no use in starting another one. */
-  lost: WorkerFailure | null = null
 
   private constructor(launch: WorkerLaunch, limits: Limits) {
-    this.#process = startProcess(launch)
+    this.#line = new WorkerLine(launch, limits)
     this.#limits = limits
-    const { pid } = this.#process
-    this.#stopWatching =
-      pid === null || limits.memoryBytes === null
-        ? () => {}
-        : watchMemory(pid, limits.memoryBytes, (found) => this.#fail('memory', () => overMemory(found, limits)))
-    void this.#pump()
   }
 
   static async start(launch: WorkerLaunch, device: string, limits: Limits, signal?: AbortSignal): Promise<WorkerProxy> {
@@ -94,9 +45,7 @@ export class WorkerProxy {
     const params = { protocols: [PROTOCOL], device }
     const errand = { limitMs: limits.startMs, doing: 'start', parse: parseHello }
     try {
-      worker.probe = await worker.abortable(signal, () =>
-        worker.#request((id) => ({ jsonrpc: '2.0', id, method: 'hello', params }), errand),
-      )
+      worker.probe = await worker.abortable(signal, () => worker.#line.request('hello', params, errand))
       return worker
     } catch (error) {
       await worker.stop()
@@ -106,14 +55,19 @@ export class WorkerProxy {
 
   /** It will answer nothing more. */
   get gone(): boolean {
-    return this.#ending || this.#stopping
+    return this.#line.gone
+  }
+
+  /** Why there is no use in starting another one. */
+  get lost(): WorkerFailure | null {
+    return this.#line.lost
   }
 
   async open(model: ModelRef, options: OpenOptions): Promise<Opened> {
     this.sessions++
-    this.#process.tail.clear()
+    this.#line.forgetPrinted()
     const params = { model: await this.#deliver(model), ...options }
-    return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'open', params }), {
+    return this.#line.request('open', params, {
       limitMs: this.#limits.compileMs,
       doing: 'open the model',
       parse: parseOpened,
@@ -122,9 +76,9 @@ export class WorkerProxy {
   }
 
   async form(model: ModelRef, options: FormOptions): Promise<string | null> {
-    this.#process.tail.clear()
+    this.#line.forgetPrinted()
     const params = { ...options, model: wireModel(model) }
-    return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'form', params }), {
+    return this.#line.request('form', params, {
       limitMs: this.#limits.compileMs,
       doing: `give the form "${options.form}"`,
       parse: parseForm,
@@ -143,18 +97,22 @@ export class WorkerProxy {
   async #put({ digest, byteLength, chunks }: Blob): Promise<void> {
     const limits = { limitMs: this.#limits.compileMs, doing: 'take the model' }
     const has = { ...limits, parse: parseHas }
-    if (await this.#request((id) => ({ jsonrpc: '2.0', id, method: 'blob.has', params: { digest } }), has)) return
-    await this.#request((id) => ({ jsonrpc: '2.0', id, method: 'blob.put', params: { digest, byteLength } }), {
-      ...limits,
-      parse: () => undefined,
-      send: (id) => sendBytes(id, byteLength, chunks()),
-    })
+    if (await this.#line.request('blob.has', { digest }, has)) return
+    await this.#line.request(
+      'blob.put',
+      { digest, byteLength },
+      {
+        ...limits,
+        parse: () => undefined,
+        send: (id) => sendBytes(id, byteLength, chunks()),
+      },
+    )
   }
 
   async run(session: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<RunOutcome> {
     const guard = new TensorGuard(this.#limits.outputBytes)
     const params = { session, values: inputs.values, ...(logs !== undefined && { logs }) }
-    return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'run', params }), {
+    return this.#line.request('run', params, {
       limitMs: this.#limits.runMs,
       doing: 'run the model',
       parse: (result) => {
@@ -182,7 +140,7 @@ export class WorkerProxy {
     const { newTokens, eos } = request
     const keep = request.keep === 'full' ? request.keep : { topK: request.keep.topK }
     const params = { session, values: inputs.values, newTokens, eos, keep }
-    await this.#request((id) => ({ jsonrpc: '2.0', id, method: 'decode.start', params }), {
+    await this.#line.request('decode.start', params, {
       limitMs: this.#limits.runMs,
       doing: 'start to decode',
       parse: () => undefined,
@@ -195,7 +153,7 @@ export class WorkerProxy {
     const force = request.force?.(step)
     const at = request.keep === 'full' ? undefined : request.keep.at?.(step)
     const params = { session, step, ...(force && { force }), ...(at && { at }) }
-    return this.#request((id) => ({ jsonrpc: '2.0', id, method: 'decode.step', params }), {
+    return this.#line.request('decode.step', params, {
       limitMs: this.#limits.runMs,
       doing: `decode step ${step}`,
       parse: (result) => parseDecodeStep(result, tensors, request, { step, at }),
@@ -205,164 +163,16 @@ export class WorkerProxy {
 
   async close(session: number): Promise<void> {
     const errand = { limitMs: this.#limits.compileMs, doing: 'close the session', parse: () => undefined }
-    await this.#request((id) => ({ jsonrpc: '2.0', id, method: 'close', params: { session } }), errand)
+    await this.#line.request('close', { session }, errand)
   }
 
   /** Runs some work during which an abort kills the worker. */
-  async abortable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    const abort = () => this.#fail('aborted', () => 'the worker was stopped because the run was aborted')
-    if (signal?.aborted) abort()
-    signal?.addEventListener('abort', abort)
-    try {
-      return await work()
-    } finally {
-      signal?.removeEventListener('abort', abort)
-    }
+  abortable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    return this.#line.abortable(signal, work)
   }
 
-  /** Lets it end by itself by ending its input, and kills it when it does not. */
-  async stop(): Promise<void> {
-    this.#stopping = true
-    this.#stopWatching()
-    this.#process.input.end()
-    const late = setTimeout(() => this.#process.kill(), GOODBYE_MS)
-    await this.#process.exited
-    clearTimeout(late)
-  }
-
-  async #request<T>(messageOf: (id: number) => RequestOf, errand: Errand<T>): Promise<T> {
-    const id = ++this.#lastId
-    const late = () => this.#fail('timeout', () => `the worker did not ${errand.doing} within ${errand.limitMs} ms`)
-    const clock = new StageClock(errand.limitMs, late)
-    try {
-      const answer = new Promise<T>((resolve, reject) => {
-        const parsed = (result: unknown) => resolve(errand.parse(result))
-        this.#pending = { id, clock, onTensor: errand.onTensor, resolve: parsed, reject }
-      })
-      if (this.#ending) this.#fail('died', (exit) => this.#lastWords?.reason ?? describeExit(exit))
-      const sending = this.#sendAll(id, messageOf(id), errand.send)
-      const result = await answer
-      await sending
-      return result
-    } finally {
-      clock.pause()
-    }
-  }
-
-  async #sendAll(id: number, message: HostMessage, follow: Errand<unknown>['send']): Promise<void> {
-    try {
-      await this.#write(message, EMPTY)
-      if (!follow) return
-      for await (const part of follow(id)) {
-        if (this.#pending?.id !== id) return
-        await this.#write(part.message, part.payload)
-      }
-    } catch (error) {
-      this.#abandon(error)
-    }
-  }
-
-  /** Resolves when the worker has taken it; a worker that is gone is reported by its exit. */
-  #write(message: HostMessage, payload: Uint8Array): Promise<void> {
-    const { input } = this.#process
-    return new Promise((resolve) => {
-      input.cork()
-      input.write(encodeHead(message, payload.length))
-      input.write(payload, () => resolve())
-      input.uncork()
-    })
-  }
-
-  async #pump(): Promise<void> {
-    try {
-      for await (const piece of this.#process.channel) {
-        for (const frame of this.#reader.push(piece)) await this.#dispatch(frame)
-      }
-      await this.#onChannelEnd()
-    } catch (error) {
-      if (error instanceof ProtocolError)
-        this.#fail('protocol', () => `the worker broke the protocol: ${error.message}`)
-      else if (!this.#ending) await this.#onChannelEnd()
-    }
-  }
-
-  async #onChannelEnd(): Promise<void> {
-    const inTime = await Promise.race([this.#process.exited, delay(GOODBYE_MS, null, { ref: false })])
-    if (inTime)
-      this.#fail(
-        this.#lastWords?.final ? 'lost' : 'died',
-        (exit) => this.#lastWords?.reason ?? describeExit(exit, this.#reader.unfinished()),
-      )
-    else this.#fail('protocol', () => 'the worker closed its channel but went on running')
-  }
-
-  async #dispatch({ header, payload }: Frame): Promise<void> {
-    const message = parseWorkerMessage(header)
-    if (message.type === 'log' || message.type === 'progress') this.#process.say(message.text)
-    else if (message.type === 'notice') this.#process.notify(message.text)
-    else if (message.type === 'end') this.#lastWords = message
-    else if (message.type === 'tensor') await this.#onTensor(message.params, payload)
-    else if (message.type !== 'ignored') this.#onAnswer(message)
-  }
-
-  async #onTensor(params: UncheckedTensorParams, bytes: Uint8Array): Promise<void> {
-    const pending = this.#pending
-    if (!pending?.onTensor || params.request !== pending.id) {
-      throw new ProtocolError(`tensor "${params.name}" for request ${params.request}, which awaits none`)
-    }
-    pending.clock.pause()
-    try {
-      await pending.onTensor(params, bytes)
-    } catch (error) {
-      if (error instanceof ProtocolError) throw error
-      this.#abandon(error)
-    }
-    if (this.#pending === pending) pending.clock.resume()
-  }
-
-  #onAnswer(message: Extract<WorkerMessage, { readonly type: 'result' | 'error' }>): void {
-    const pending = this.#pending
-    if (!pending || (message.id !== null && message.id !== pending.id)) {
-      throw new ProtocolError(`an answer to request ${message.id}, which was not asked`)
-    }
-    if (message.type === 'result') pending.resolve(message.result)
-    this.#pending = null
-    if (message.type === 'error') this.#refuse(pending, message.error)
-  }
-
-  #refuse(pending: Pending, { message, data = {} }: WireError): void {
-    const { stage = null, ends = false, ...detail } = data
-    if (ends) this.#fail('died', (exit) => describeExit(exit))
-    pending.reject(new RefusedRequest(message, detail, stage))
-  }
-
-  /** Our own side failed in the middle of a request, so the worker's state is worth nothing. */
-  #abandon(error: unknown): void {
-    this.#pending?.reject(error)
-    this.#pending = null
-    this.#fail('aborted', () => 'the host could not go on')
-  }
-
-  #fail(kind: FailureKind, describe: (exit: Exit) => string): void {
-    if (this.#ending && !this.#pending) return
-    this.#ending = true
-    this.#stopWatching()
-    this.#process.kill()
-    const pending = this.#pending
-    this.#pending = null
-    void this.#process.exited.then((exit) => {
-      const unstarted = exit.problem !== null
-      const message = unstarted ? `cannot start ${this.#process.argv[0]}: ${exit.problem.message}` : describe(exit)
-      const detail = exitDetail(
-        this.#process,
-        exit,
-        kind === 'died' || kind === 'lost' ? this.#lastWords?.detail : undefined,
-      )
-      const failure = new WorkerFailure(unstarted ? 'start' : kind, message, detail)
-      if (kind === 'lost') this.lost = failure
-      pending?.reject(failure)
-    })
+  /** Lets it end by itself, and kills it when it does not. */
+  stop(): Promise<void> {
+    return this.#line.stop()
   }
 }
-
-const EMPTY = new Uint8Array(0)
