@@ -136,3 +136,21 @@ test('quantised and other integers take no tolerance', async () => {
   const { results } = await assayJson(['test', 'a.onnx', '--target', 'ort:cpu,model=off.onnx', '--rtol', '0.5'], folder)
   expect(results[0]!.verdict).toBe('fail')
 })
+
+test("a target's model in a configuration is beside the configuration, wherever it is run from", async () => {
+  const targets = {
+    other: 'ort-web:wasm,model=other.onnx',
+    same: { runtime: 'ort-web', options: { model: 'same.onnx' } },
+  }
+  const folder = project({
+    'sub/assay.config.json': JSON.stringify({ models: ['a.onnx'], targets, target: ['other', 'same'] }),
+    'sub/a.onnx': affineModel(),
+    'sub/same.onnx': affineModel(),
+    'sub/other.onnx': affineModel(3),
+  })
+  const { results } = await assayJson(['run', '--config', 'sub/assay.config.json'], folder)
+  expect(results.map(({ target, verdict }) => [target, verdict])).toEqual([
+    ['other', 'fail'],
+    ['same', 'pass'],
+  ])
+})

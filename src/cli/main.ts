@@ -42,7 +42,7 @@ const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'test',
     argument: '[paths...]',
-    summary: 'judge ONNX models: files, folders or globs (default: models/**/*.onnx)',
+    summary: 'judge models: ONNX files, Hugging Face folders, folders of them or globs (default: models)',
     completes: 'files',
     options: TEST_OPTIONS,
     load: async () => (await import('./test.ts')).test,

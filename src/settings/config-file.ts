@@ -4,8 +4,8 @@ import { basename, dirname, extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../domain/errors.ts'
 import { type InputSetting, inputPolicyOf } from '../models/input-policy.ts'
-import type { AssayConfig, ConfigTarget } from './assay-config.ts'
-import { isHardwareFile } from './hardware.ts'
+import type { AssayConfig } from './assay-config.ts'
+import { locatedTargets } from './located-targets.ts'
 import { locatedToolchains } from './toolchains.ts'
 
 export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((each) => `assay.config.${each}`)
@@ -40,7 +40,7 @@ function fromItsFolder(config: AssayConfig, folder: string, cwd: string): AssayC
     ...config,
     ...expected,
     ...python,
-    ...locatedHardware(config, folder, cwd),
+    ...locatedTargets(config, (file) => relative(cwd, resolve(folder, file))),
     ...(toolchains && { toolchains }),
     ...(models && { models }),
     inputs: Object.fromEntries(inputs),
@@ -50,36 +50,6 @@ function fromItsFolder(config: AssayConfig, folder: string, cwd: string): AssayC
 function locatedInput(setting: InputSetting, folder: string, cwd: string): InputSetting {
   const policy = inputPolicyOf(setting)
   return typeof policy === 'object' && 'file' in policy ? { file: relative(cwd, resolve(folder, policy.file)) } : policy
-}
-
-type HardwareSettings = Pick<AssayConfig, 'hw' | 'chip' | 'target' | 'targets' | 'reference'>
-
-/** JSON files that describe chips and hardware types, wherever a target names them. */
-function locatedHardware(config: AssayConfig, folder: string, cwd: string): HardwareSettings {
-  const place = (file: string) => relative(cwd, resolve(folder, file))
-  const inList = (values: string) =>
-    values
-      .split(',')
-      .map((value) => (isHardwareFile(value) ? place(value.trim()) : value))
-      .join(',')
-  const inSpec = (spec: string) =>
-    spec.replace(/(,(?:hw|chip)=)([^,]*)/g, (_, key: string, value: string) => `${key}${inList(value)}`)
-  const inTarget = (target: string | ConfigTarget): string | ConfigTarget => {
-    if (typeof target === 'string') return inSpec(target)
-    const options = Object.entries(target.options ?? {}).map(([key, value]) =>
-      key === 'hw' || key === 'chip' ? [key, inList(String(value))] : [key, value],
-    )
-    return { ...target, options: Object.fromEntries(options) }
-  }
-  const { hw, chip, target, targets, reference } = config
-  const named = Object.entries(targets ?? {}).map(([name, each]) => [name, inTarget(each)])
-  return {
-    ...(hw !== undefined && { hw: inList(hw) }),
-    ...(chip !== undefined && { chip: inList(chip) }),
-    ...(target !== undefined && { target: [target].flat().map(inSpec) }),
-    ...(targets && { targets: Object.fromEntries(named) }),
-    ...(reference !== undefined && { reference: [reference].flat().map(inSpec) }),
-  }
 }
 
 async function readConfig(path: string): Promise<unknown> {
