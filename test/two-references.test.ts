@@ -34,6 +34,8 @@ describe('two references', () => {
     )
     expect(both.reference).toBe('low and high')
     expect(both.measurements['reference2.name']).toBe('high')
+    const kept = both.artifacts.map(({ name }) => name)
+    expect(kept).toEqual(expect.arrayContaining(['reference.safetensors', 'reference2.safetensors']))
   })
 
   test('that agree change nothing', async () => {

@@ -53,7 +53,7 @@ export async function judgeFolder(c: FolderCase, lab: Lab, options: LayersSuiteC
     measurements: { ...inputs.measurements, ...modules?.measurements },
     reproduce: options.reproduce(c.id),
   })
-  if (judgement.verdict !== 'pass' || lab.keepsAll) await keepTraces(lab, inputs.path, reference, target)
+  if (judgement.verdict !== 'pass' || lab.keepsAll) await keepTraces(lab, inputs.path, reference, target, others)
   return judgement
 }
 

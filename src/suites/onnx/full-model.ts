@@ -77,7 +77,7 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const { measurements } = inputs
   const judged = { comparison, reference, target, doubts, measurements, reproduce: options.reproduce(c.id) }
   const judgement = judgementOf(judged)
-  if (judgement.verdict !== 'pass' || lab.keepsAll) await keepTraces(lab, inputs.path, reference, target)
+  if (judgement.verdict !== 'pass' || lab.keepsAll) await keepTraces(lab, inputs.path, reference, target, others)
   return withLayers(judgement, options.layerInputs === 'reference' ? options.layersOf(c.id) : [])
 }
 

@@ -92,7 +92,14 @@ function prefixed(side: Side, detail: Readonly<Record<string, string | number>>)
 }
 
 /** The tensors of a case that did not pass stay with the run. */
-export async function keepTraces(lab: Lab, inputs: string | null, reference: Given, target: Given): Promise<void> {
+export async function keepTraces(
+  lab: Lab,
+  inputs: string | null,
+  reference: Given,
+  target: Given,
+  others: Consultation | null,
+): Promise<void> {
+  for (const [name, path] of others?.traces ?? []) await lab.keep(name, path)
   if (inputs) await lab.keep('inputs.safetensors', inputs)
   if (reference.path) await lab.keep('reference.safetensors', reference.path)
   if (target.path) await lab.keep('target.safetensors', target.path)

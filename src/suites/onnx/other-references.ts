@@ -15,6 +15,8 @@ export interface Consultation {
   readonly detail: Readonly<Record<string, string | number>>
   /** Some of them said nothing. */
   readonly silent: boolean
+  /** What those gave that differ, by the name that it is kept under. */
+  readonly traces: ReadonlyMap<string, string>
 }
 
 interface Question {
@@ -34,10 +36,14 @@ export async function consult(others: readonly Target[], question: Question): Pr
     disagreement:
       dissenting.length > 0 ? dissenting.map(({ name, differs }) => `${name}: ${differs}`).join('; ') : null,
     excuses: dissenting.some(({ excuses }) => excuses),
-    detail: Object.assign({}, ...opinions.map(({ detail }, i) => numbered(i + 2, detail))),
+    detail: Object.assign({}, ...opinions.map(({ detail }, i) => numbered(i + FIRST, detail))),
     silent: opinions.some(({ silent }) => silent),
+    traces: new Map(opinions.flatMap(({ path }, i) => (path ? [[`reference${i + FIRST}.safetensors`, path]] : []))),
   }
 }
+
+/** The one that everything is compared with is the first. */
+const FIRST = 2
 
 interface Opinion {
   readonly name: string
@@ -45,6 +51,8 @@ interface Opinion {
   readonly excuses: boolean
   readonly detail: Readonly<Record<string, string | number>>
   readonly silent: boolean
+  /** Its trace, where it differs. */
+  readonly path?: string | null
 }
 
 async function opinionOf(reference: Target, { first, target, verdict, run, compare }: Question): Promise<Opinion> {
@@ -56,7 +64,7 @@ async function opinionOf(reference: Target, { first, target, verdict, run, compa
     if (agreement.verdict !== 'fail') return { name, differs: null, excuses: false, detail, silent: false }
     const asFar = insideBand(verdict.outputs, agreement.outputs.flatMap(bandOf))
     const excuses = verdict.verdict !== 'fail' || asFar || (await compare(given, target)).verdict !== 'fail'
-    return { name, differs: agreement.reason ?? 'it differs', excuses, detail, silent: false }
+    return { name, differs: agreement.reason ?? 'it differs', excuses, detail, silent: false, path: given.path }
   } catch (error) {
     if (!couldNotRun(error)) throw error
     return { name, differs: null, excuses: false, detail: { name, not_run: error.message }, silent: true }
