@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { writeNpy } from '../src/files/npy.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
-import { assay, assayJson, type JsonReport, project } from './assay.ts'
+import { assay, assayJson, type JsonReport, project, startAssay, temporaryFolder } from './assay.ts'
 import { ownCode, ownCodeConfig } from './conformance/hugging-face.ts'
 import { describeWithPython, TEST_PYTHON } from './python.ts'
 import { tensor } from './small-models.ts'
@@ -96,6 +97,18 @@ describeWithPython('Hugging Face folders', 'torch, transformers', () => {
   test('without a target, half precision is judged against full; a run of the configuration alone says so', async () => {
     const ran = await assay(['list', 'models/micro/config.json'], folder, env)
     expect([ran.code, ran.stdout.trim()]).toEqual([0, 'micro/full_model@torch:cpu,dtype=bf16'])
+  })
+
+  test('a host that is killed leaves nothing of its worker behind', { timeout: LONG_MS }, async () => {
+    const temporary = temporaryFolder('t')
+    const child = startAssay(['test', 'models/micro', '--recompute'], folder, { ...env, TMPDIR: temporary })
+    const until = async (isSo: () => boolean) => {
+      for (let i = 0; i < 600 && !isSo(); i++) await delay(50)
+    }
+    await until(() => readdirSync(temporary).length > 0)
+    child.kill('SIGKILL')
+    await until(() => readdirSync(temporary).length === 0)
+    expect(readdirSync(temporary)).toEqual([])
   })
 
   test('a target that takes ONNX models says so', { timeout: LONG_MS }, async () => {

@@ -13,6 +13,7 @@ export const TORCH: WorkerKind = {
   async launch(target, context, limits) {
     const launch = await PLAIN.launch(target, context, limits)
     const scratch = await mkdtemp(join(tmpdir(), 'assay-torch-'))
-    return { ...launch, scratch, env: { ...launch.env, HF_HOME: scratch, HF_MODULES_CACHE: join(scratch, 'modules') } }
+    const folders = { HF_HOME: scratch, HF_MODULES_CACHE: join(scratch, 'modules'), ASSAY_SCRATCH: scratch }
+    return { ...launch, scratch, env: { ...launch.env, ...folders } }
   },
 }

@@ -1,5 +1,6 @@
 """`python3 assay_worker <engine> [<how to install it>]`: serves one engine on the standard streams until the input ends."""
 import os
+import shutil
 import sys
 
 
@@ -22,6 +23,9 @@ def main():
     # This folder's parent, so that no module of ours hides one of a library.
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     work(sys.argv[1], " ".join(sys.argv[2:]), channel_ends)
+    # The host does the same, unless it was killed.
+    if os.environ.get("ASSAY_SCRATCH"):
+        shutil.rmtree(os.environ["ASSAY_SCRATCH"], ignore_errors=True)
     # The libraries' own clearing up is slow, and some of them crash in it.
     sys.stderr.flush()
     os._exit(0)
