@@ -136,7 +136,8 @@ describe('an expected failure', () => {
 describe('the file of expected failures', () => {
   test('is where the configuration or the command line says', async () => {
     const folder = sample()
-    const config = { models: ['../models'], target: ['bad'], targets: { bad: OFF.slice(4) }, expected: 'known.yaml' }
+    const beside = OFF.slice(4).replace('model=', 'model=../')
+    const config = { models: ['../models'], target: ['bad'], targets: { bad: beside }, expected: 'known.yaml' }
     const files = { 'sub/assay.config.json': JSON.stringify(config), 'sub/known.yaml': KNOWN.replaceAll('off', 'bad') }
     cpSync(project(files), folder, { recursive: true, filter: (path) => !path.includes('node_modules') })
     const configured = await assayJson(['test', '--config', 'sub/assay.config.json'], folder)
