@@ -143,9 +143,19 @@ end_session() { # token, name of its folder here
     '' | .* | */*) ;;
     *)
       end_group "$folder/sessions/$2"
-      rm -rf "$folder/sessions/$2"
+      remove_session "$2"
       ;;
   esac
+}
+
+remove_session() { # name; under another one first, so that nobody who still writes there can keep it from going
+  gone=$folder/sessions/.gone.$1
+  mv "$folder/sessions/$1" "$gone" 2>/dev/null
+  for pause in 0 1 1; do
+    rm -rf "$gone" "$folder/sessions/$1" 2>/dev/null
+    [ -e "$gone" ] || [ -e "$folder/sessions/$1" ] || return 0
+    sleep $pause
+  done
 }
 
 take_over() { # "over" where the holder must be dead; then the lease is nobody's
@@ -227,6 +237,7 @@ is_leftover() { # session folder
 }
 
 drop_leftovers() {
+  rm -rf "$folder"/sessions/.gone.* 2>/dev/null
   for each in "$folder"/sessions/*; do
     if [ -d "$each" ] && is_leftover "$each"; then end_session "$(field "$each" token)" "${each##*/}"; fi
   done

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { boardScript } from './board-script.ts'
 import { eachReply, type Reply } from './replies.ts'
 
@@ -166,4 +166,14 @@ describe('the lease on a board', () => {
     expect((await second.ask('take')).word).toBe('taken')
     expect(existsSync(precious)).toBe(true)
   })
+})
+
+test('a session goes although somebody who is not known still writes into its folder', async () => {
+  const keeper = await Keeper.start('anna')
+  const { rest: session } = await keeper.ask('take')
+  const loop = 'while :; do { echo 0 >"$0/exit"; } 2>/dev/null; done'
+  for (let i = 0; i < 4; i++) children.push(spawn('sh', ['-c', loop, session], { stdio: 'ignore' }))
+  await vi.waitFor(() => expect(existsSync(join(session, 'exit'))).toBe(true))
+  await keeper.end()
+  expect(readdirSync(join(folder, 'sessions')).filter((name) => name !== '.can-write')).toEqual([])
 })
