@@ -53,13 +53,11 @@ async function unlessWrong<T>(work: () => Promise<T>): Promise<T | null> {
 async function nextWish(files: FileWatch, cwd: string): Promise<Wish | 'quit'> {
   const ending = new AbortController()
   const keys = listenForKeys(ending.signal)
+  // Before anybody is told that it waits: who then presses Ctrl-C at once is heard.
+  const interruption = interrupted(ending.signal)
   process.stderr.write(`${WAITING}${keys ? `; ${KEYS}` : ''}\n`)
   try {
-    const happened = await Promise.race([
-      files.change(ending.signal),
-      interrupted(ending.signal),
-      ...(keys ? [keys] : []),
-    ])
+    const happened = await Promise.race([files.change(ending.signal), interruption, ...(keys ? [keys] : [])])
     if (typeof happened === 'string') return WISHES[happened]
     process.stderr.write(`changed: ${happened.files.map((path) => cleanText(relative(cwd, path))).join(', ')}\n`)
     return happened.models ? { only: happened.models } : {}
