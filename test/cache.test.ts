@@ -5,9 +5,10 @@ import type { Result } from '../src/domain/result.ts'
 import { assay, assayJson, project } from './assay.ts'
 import { affineModel } from './small-models.ts'
 
-/** Which of the steps that may be taken from the cache were. */
+/** Which of the steps that may be taken from the cache were: the reference's, the target's. */
 function taken({ steps }: Result): boolean[] {
-  return steps.filter((step) => step.key !== null && step.stage === 'run').map((step) => step.cached)
+  const ran = steps.filter((step) => step.key !== null && step.stage === 'run')
+  return ['reference', 'target'].flatMap((side) => ran.filter((step) => step.side === side)).map((step) => step.cached)
 }
 
 describe('the cache', () => {
