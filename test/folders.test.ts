@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { writeNpy } from '../src/files/npy.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
-import { assay, assayJson, type JsonReport, project, startAssay, temporaryFolder } from './assay.ts'
+import { assay, assayJson, type JsonReport, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { ownCode, ownCodeConfig } from './conformance/hugging-face.ts'
 import { describeWithPython, TEST_PYTHON } from './python.ts'
 import { tensor } from './small-models.ts'
@@ -124,6 +124,27 @@ test('where no Python is set up, a folder that was found by the way is skipped a
   const { results, code } = await assayJson(['test', 'models/micro'], folder)
   expect([code, results[0]?.verdict]).toEqual([5, 'skip'])
   expect(results[0]?.reason).toMatch(/torch:cpu is not available: .*assay setup python torch/)
+})
+
+test('where a target cannot look inside, a difference is still a failure', async () => {
+  const worker = (name: string, value: number) =>
+    `${name}=command:node,arg=${join(root, 'test/folder-worker.mjs')},arg=${value}`
+  const args = [
+    'test',
+    'models/micro',
+    '--reference',
+    worker('one', 3),
+    '--target',
+    worker('two', 4),
+    '--target',
+    `${worker('same', 3)},run=1min`,
+  ]
+  const { results, code } = await assayJson(args, folder)
+  expect(results.map(({ target, verdict }) => [target, verdict])).toEqual([
+    ['same', 'pass'],
+    ['two', 'fail'],
+  ])
+  expect([code, results[1]!.measurements['modules.not_compared']]).toEqual([1, 'one cannot give taps'])
 })
 
 test("another program's config.json is no model", async () => {

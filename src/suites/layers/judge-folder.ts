@@ -93,7 +93,7 @@ async function compareModules(work: Work, plain: Given): Promise<ModuleFinding> 
     const comparison = await compareGiven(work, reference, target)
     return await describeModules(comparison, new Set(plain.trace.values.map(({ name }) => name)), work.lab)
   } catch (error) {
-    if (!(error instanceof StageError)) throw error
+    if (!(error instanceof StageError) && !(error instanceof SkipCase)) throw error
     return { hint: null, measurements: { 'modules.not_compared': error.message } }
   }
 }
