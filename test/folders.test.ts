@@ -7,7 +7,7 @@ import { memorySource } from '../src/tensors/memory-source.ts'
 import { assay, assayJson, type JsonReport, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { ownCode, ownCodeConfig } from './conformance/hugging-face.ts'
 import { describeWithPython, TEST_PYTHON } from './python.ts'
-import { tensor } from './small-models.ts'
+import { affineModel, tensor } from './small-models.ts'
 
 const LONG_MS = 240_000
 const MICRO = {
@@ -44,6 +44,8 @@ const folder = project({
   'others/config.json': JSON.stringify({ name: 'a program of somebody else' }),
 })
 const env = { ASSAY_PYTHON: TEST_PYTHON }
+const worker = (name: string, value: number) =>
+  `${name}=command:node,arg=${join(root, 'test/folder-worker.mjs')},arg=${value}`
 
 describeWithPython('Hugging Face folders', 'torch, transformers', () => {
   let report: JsonReport
@@ -127,8 +129,6 @@ test('where no Python is set up, a folder that was found by the way is skipped a
 })
 
 test('where a target cannot look inside, a difference is still a failure', async () => {
-  const worker = (name: string, value: number) =>
-    `${name}=command:node,arg=${join(root, 'test/folder-worker.mjs')},arg=${value}`
   const args = [
     'test',
     'models/micro',
@@ -145,6 +145,15 @@ test('where a target cannot look inside, a difference is still a failure', async
     ['two', 'fail'],
   ])
   expect([code, results[1]!.measurements['modules.not_compared']]).toEqual([1, 'one cannot give taps'])
+})
+
+test('beside an ONNX model, an input that one of them has is no mistake for the other', async () => {
+  const mixed = project({ 'models/a.onnx': affineModel(), 'models/micro/config.json': JSON.stringify(MICRO) })
+  const onnx = ['test', 'models', '-k', 'a/full_model', '--target', 'ort-web:wasm', '--input', 'input_ids=1']
+  expect((await assayJson(onnx, mixed)).results.map(({ verdict }) => verdict)).toEqual(['pass'])
+  const sides = ['--reference', worker('one', 3), '--target', `${worker('same', 3)},run=1min`]
+  const { results } = await assayJson(['test', 'models', '-k', 'micro', ...sides, '--input', 'x=1'], mixed)
+  expect(results.map(({ verdict }) => verdict)).toEqual(['pass'])
 })
 
 test("another program's config.json is no model", async () => {

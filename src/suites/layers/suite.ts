@@ -1,7 +1,8 @@
 import type { Target } from '../../domain/target.ts'
-import { FileDigests, sha256File } from '../../files/digest.ts'
-import { configOf } from '../../models/hugging-face.ts'
+import { FileDigests } from '../../files/digest.ts'
+import { folderDigest } from '../../models/hugging-face.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import { discoverModels } from '../onnx/discover.ts'
 import { refuseSame } from '../onnx/refuse-same.ts'
 import { bindShapes, shapeSuffix } from '../onnx/shapes.ts'
 import type { OnnxSuiteOptions } from '../onnx/suite.ts'
@@ -52,10 +53,11 @@ export function layersSuite(options: LayersSuiteOptions): Suite {
     async *collect() {
       if (!options.scopes.includes('full')) return
       const folders = discoverFolders(options.paths, options.cwd)
+      const isOnly = folders.length === 1 && discoverModels(options.paths, options.cwd).length === 0
       for (const folder of folders.filter(({ path }) => options.only?.includes(path) ?? true)) {
-        const content = options.contents ? await sha256File(configOf(folder.path)!) : undefined
+        const content = options.contents ? await folderDigest(folder.path, context.digests) : undefined
         for (const found of casesOf(folder, options)) {
-          const whole = { ...found, onlyModel: folders.length === 1 }
+          const whole = { ...found, onlyModel: isOnly }
           cases.set(whole.id, whole)
           yield { ...whole, ...(content && { content }) }
         }

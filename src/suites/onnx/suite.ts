@@ -6,6 +6,7 @@ import { type LayerSite, layerSites } from '../../onnx/layer-sites.ts'
 import { readModel } from '../../onnx/model.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
+import { discoverFolders } from '../layers/discover.ts'
 import { discoverModels, type FoundModel } from './discover.ts'
 import { type FullModelCase, judgeFullModel } from './full-model.ts'
 import type { InputRules } from './inputs.ts'
@@ -83,11 +84,12 @@ export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
     name: 'onnx',
     async *collect() {
       const models = discoverModels(options.paths, options.cwd)
+      const isOnly = models.length === 1 && discoverFolders(options.paths, options.cwd).length === 0
       const chosen = models.filter(({ path }) => options.only?.includes(path) ?? true)
       for (const model of chosen) {
         const content = options.contents ? await sha256File(model.path) : undefined
         for await (const found of allCasesOf(model, options)) {
-          cases.set(found.id, { ...found, onlyModel: models.length === 1 })
+          cases.set(found.id, { ...found, onlyModel: isOnly })
           const { id, part } = found
           if (part) pushTo(layers, part.of, id)
           yield { ...found, ...(content && { content }) }
