@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { WorkerKind } from '../contract.ts'
@@ -12,7 +12,8 @@ export const TORCH: WorkerKind = {
   ...PLAIN,
   async launch(target, context, limits) {
     const launch = await PLAIN.launch(target, context, limits)
-    const scratch = await mkdtemp(join(tmpdir(), 'assay-torch-'))
+    // The worker makes it: one that is never started leaves nothing behind.
+    const scratch = join(tmpdir(), `assay-torch-${randomBytes(6).toString('hex')}`)
     const folders = { HF_HOME: scratch, HF_MODULES_CACHE: join(scratch, 'modules'), ASSAY_SCRATCH: scratch }
     return { ...launch, scratch, env: { ...launch.env, ...folders } }
   },

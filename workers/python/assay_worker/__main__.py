@@ -22,10 +22,13 @@ def main():
         sys.exit("Python %d.%d is too old; this worker needs 3.9 or newer" % sys.version_info[:2])
     # This folder's parent, so that no module of ours hides one of a library.
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    scratch = os.environ.get("ASSAY_SCRATCH")
+    if scratch:
+        os.mkdir(scratch, 0o700)
     work(sys.argv[1], " ".join(sys.argv[2:]), channel_ends)
     # The host does the same, unless it was killed.
-    if os.environ.get("ASSAY_SCRATCH"):
-        shutil.rmtree(os.environ["ASSAY_SCRATCH"], ignore_errors=True)
+    if scratch:
+        shutil.rmtree(scratch, ignore_errors=True)
     # The libraries' own clearing up is slow, and some of them crash in it.
     sys.stderr.flush()
     os._exit(0)
