@@ -1,106 +1,36 @@
-import { randomBytes } from 'node:crypto'
-import { availableParallelism } from 'node:os'
-import { join, relative, resolve } from 'node:path'
-import { dayOf } from '../domain/expected-failure.ts'
-import type { Reporter } from '../domain/run.ts'
+import { resolve } from 'node:path'
 import { OwnedFolder } from '../files/owned-folder.ts'
-import type { Accepted } from '../reporters/accepted-lines.ts'
 import { shownPath } from '../reporters/shown-path.ts'
-import { readDurations } from '../runs/durations.ts'
-import { executeRun, type RunOutcome, type RunSignals } from '../runs/execute.ts'
-import type { ExpectedOutcomes } from '../runs/expected-failures.ts'
-import { lastFailed } from '../runs/last-failed.ts'
-import { type PlanRequest, planRun } from '../runs/plan.ts'
-import { parseShard } from '../runs/shard.ts'
-import type { LaunchContext } from '../runtimes/contract.ts'
-import { createPool, type Pool } from '../runtimes/pool.ts'
-import { expectedPlace, readExpected } from '../settings/expected-place.ts'
+import type { Pool } from '../runtimes/pool.ts'
 import { onnxChoices } from '../settings/onnx-choices.ts'
-import type { TestValues } from '../settings/test-values.ts'
 import { layersSuite } from '../suites/layers/suite.ts'
 import type { FormsDump } from '../suites/onnx/forms-dump.ts'
 import { onnxSuite } from '../suites/onnx/suite.ts'
-import { describeEnvironment } from './environment.ts'
-import { hideFromGit } from './hide-from-git.ts'
 import { type Invocation, reproduceOf } from './invocation.ts'
+import { type Audience, type JudgedOutcome, judgeSuites, listSuites, type Planned } from './judge-suites.ts'
 
-export interface Audience {
-  readonly reporters: readonly Reporter[]
-  readonly signals?: RunSignals
-  /** What has no place in an event, such as that a runtime is being installed. */
-  readonly notice: Notice
-  /** What tools print, as it comes. */
-  readonly hear?: LaunchContext['hear']
-}
-
-type Notice = (text: string) => void
-
-export interface JudgedOutcome extends RunOutcome {
-  /** What `--accept` wrote. */
-  readonly accepted?: Accepted
+export interface JudgedModels extends JudgedOutcome {
   /** What `--debug-ir` wrote. */
   readonly forms?: FormsDump
 }
 
-/** Judges the cases of an invocation, records the run and, where that is asked for, accepts what fails. */
-export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<JudgedOutcome> {
-  const { values } = invocation
-  const place = expectedPlace(values.expected, invocation.loaded.path, invocation.cwd)
-  const entries = await readExpected(place, values.accept)
-  const expected = { entries, today: dayOf(new Date()), partial: isPartial(invocation) }
-  if (!values.accept) return judgeExpecting(expected, invocation, audience)
-  const { acceptOutcome, refuseUnwritable } = await import('./accept.ts')
-  await refuseUnwritable(place)
-  const outcome = await judgeExpecting(expected, invocation, audience)
-  return { ...outcome, ...(await acceptOutcome(outcome, expected.entries, place, values, expected.today)) }
+/** Judges ONNX models and Hugging Face folders. */
+export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<JudgedModels> {
+  let forms: FormsDump | null = null
+  const outcome = await judgeSuites(invocation, audience, async (pool) => {
+    forms = await beginDump(invocation, pool)
+    return planModels(invocation, pool, forms)
+  })
+  return withForms(outcome, forms)
 }
 
-/** Somebody looks at fewer models than the configuration names; `--strict` means it all the same. */
-function isPartial({ only, givenPaths, loaded, values }: Invocation): boolean {
-  return only !== undefined || (givenPaths.length > 0 && loaded.config.models !== undefined && !values.strict)
-}
-
-async function judgeExpecting(
-  expected: ExpectedOutcomes,
-  invocation: Invocation,
-  audience: Audience,
-): Promise<JudgedOutcome> {
-  const { cwd, values } = invocation
-  await hideFromGit(join(cwd, '.assay'))
-  const pool = poolFor(invocation, audience)
-  try {
-    const forms = await beginDump(invocation, pool)
-    const outcome = await executeRun({
-      ...(await planRequest(invocation, pool, audience.notice, { expected, forms })),
-      expected,
-      runsFolder: resolve(cwd, values.outputDir),
-      cacheFolder: resolve(cwd, values.cacheDir),
-      cacheMaxBytes: values.cacheSize,
-      reporters: audience.reporters,
-      environment: describeEnvironment(),
-      options: recordedOptions(invocation),
-      jobs: jobsOf(values),
-      ...(values.maxFailures === undefined ? {} : { maxFailures: values.maxFailures }),
-      recompute: values.recompute,
-      keep: values.keep,
-      strict: values.strict,
-      passWithNoTests: values.passWithNoTests,
-      reproduce: reproduceOf(invocation),
-      ...(audience.signals && { signals: audience.signals }),
-    })
-    return forms ? { ...outcome, forms, problems: [...outcome.problems, ...forms.problems] } : outcome
-  } finally {
-    await pool.close()
-  }
+function withForms(outcome: JudgedOutcome, forms: FormsDump | null): JudgedModels {
+  return forms ? { ...outcome, forms, problems: [...outcome.problems, ...forms.problems] } : outcome
 }
 
 /** The plan of an invocation; nothing runs. */
-export async function planOnnx(
-  invocation: Invocation,
-  notice: Notice,
-): Promise<{ readonly cases: readonly string[]; readonly selected: readonly string[] }> {
-  const { header } = await planRun(await planRequest(invocation, poolFor(invocation, { notice }), notice))
-  return header
+export function planOnnx(invocation: Invocation, notice: Audience['notice']): ReturnType<typeof listSuites> {
+  return listSuites(invocation, notice, async (pool) => planModels(invocation, pool, null))
 }
 
 const FORMS_OWNER = { option: '--debug-ir', marker: '.assay-debug-ir' }
@@ -113,19 +43,8 @@ async function beginDump({ cwd, values }: Invocation, pool: Pool): Promise<Forms
   return FormsDump.begin(await OwnedFolder.claim(shownPath(resolve(cwd, debugIr)), FORMS_OWNER, force), pool)
 }
 
-/** Where an entry stands does not matter to a plan, what it says does. */
-function saidBy({ entries }: ExpectedOutcomes): unknown {
-  return entries.map(({ place: _place, ...said }) => said)
-}
-
-async function planRequest(
-  invocation: Invocation,
-  pool: Pool,
-  notice: Notice,
-  { expected, forms }: { readonly expected?: ExpectedOutcomes; readonly forms?: FormsDump | null } = {},
-): Promise<PlanRequest> {
+function planModels(invocation: Invocation, pool: Pool, forms: FormsDump | null): Planned {
   const { cwd, paths, values, loaded, targets } = invocation
-  const { keyword, pattern, shard, durations } = values
   const choices = onnxChoices(values, loaded.config)
   const { forFolders, ...forModels } = targets
   const shared = {
@@ -135,61 +54,9 @@ async function planRequest(
     ...forModels,
     ...choices,
     pool,
-    contents: shard !== undefined,
+    contents: values.shard !== undefined,
     reproduce: reproduceOf(invocation),
   }
   const suite = onnxSuite(shared)
-  return {
-    suites: [forms ? forms.after(suite) : suite, layersSuite({ ...shared, ...forFolders })],
-    select: { ...(keyword !== undefined && { keyword }), ...(pattern !== undefined && { pattern }) },
-    ...(values.lastFailed && { narrow: (ids) => narrowToFailed(ids, invocation, notice) }),
-    shard: shard === undefined ? null : parseShard(shard),
-    ...(durations !== undefined && { durations: await readDurations(resolve(cwd, durations)) }),
-    sameForAllShards: JSON.parse(
-      JSON.stringify(
-        { ...choices, ...(expected && expected.entries.length > 0 && { expected: saidBy(expected) }) },
-        (_key, value) => (typeof value === 'function' ? String(value) : value),
-      ),
-    ),
-  }
-}
-
-async function narrowToFailed(ids: readonly string[], { cwd, values }: Invocation, notice: Notice) {
-  const failed = await lastFailed(resolve(cwd, values.outputDir), ids, values.strict)
-  if (!failed && ids.length > 0) notice('nothing failed when it was last judged, or nothing was: judging all')
-  return failed
-}
-
-function poolFor({ cwd, values, toolchains }: Invocation, { notice, hear }: Pick<Audience, 'notice' | 'hear'>): Pool {
-  const folders = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes') }
-  const { python } = values
-  const context: LaunchContext = {
-    ...folders,
-    toolchains,
-    owner: randomBytes(16).toString('hex'),
-    notice,
-    ...(hear && { hear }),
-    ...(python !== undefined && { python }),
-  }
-  const stageMs = values.timeout * 1000
-  return createPool({
-    size: jobsOf(values),
-    context,
-    limits: {
-      startMs: Math.min(stageMs, 60_000),
-      compileMs: stageMs,
-      runMs: stageMs,
-      memoryBytes: values.memoryLimit,
-      outputBytes: values.outputLimit,
-    },
-    ...(values.isolate === 'case' && { isolate: 'case' as const }),
-  })
-}
-
-function jobsOf(values: TestValues): number {
-  return values.jobs ?? availableParallelism()
-}
-
-function recordedOptions({ command, paths, values, loaded, cwd }: Invocation): Record<string, unknown> {
-  return { command, paths, config: loaded.path && relative(cwd, loaded.path), ...values }
+  return { suites: [forms ? forms.after(suite) : suite, layersSuite({ ...shared, ...forFolders })], choices }
 }
