@@ -1,0 +1,7 @@
+import { PythonRandom } from './python-random.ts'
+
+/** Numbers of those whose length is from `least` to `most`: sorted by length, then shuffled as Python does with the seed. */
+export function shuffledInRange(lengths: readonly number[], least: number, most: number, seed: number): number[] {
+  const inRange = [...lengths.keys()].filter((i) => lengths[i]! >= least && lengths[i]! <= most)
+  return new PythonRandom(seed).shuffled(inRange.sort((a, b) => lengths[a]! - lengths[b]!))
+}
