@@ -33,27 +33,35 @@ class ItemSplitter {
     this.#path = path
   }
 
-  *split(chunk: Uint8Array): Generator<JsonItem> {
+  *split(bytes: Uint8Array): Generator<JsonItem> {
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const base = this.#at
     for (let i = 0; i < chunk.length; i++) {
-      if (this.#inString) this.#passString(chunk[i]!)
-      else if (this.#endsItem(chunk[i]!)) {
-        yield this.#take(chunk, base, base + i)
+      if (this.#inString) i = this.#passString(chunk, i)
+      else {
+        if (this.#endsItem(chunk[i]!)) yield this.#take(chunk, base, base + i)
         this.#pass(chunk[i]!, base + i)
-      } else this.#pass(chunk[i]!, base + i)
+      }
     }
     this.#at = base + chunk.length
-    if (this.#start >= 0) this.#keep(chunk.slice(Math.max(0, this.#start - base)))
+    if (this.#start >= 0) this.#keep(chunk.subarray(Math.max(0, this.#start - base)))
   }
 
   end(): void {
     if (!this.#isOver) throw this.#error('ends before its list does; copy it again, it is not whole')
   }
 
-  #passString(byte: number): void {
-    if (this.#escaped) this.#escaped = false
-    else if (byte === BACKSLASH) this.#escaped = true
-    else if (byte === QUOTE) this.#inString = false
+  /** The place of the quote that ends the string, or the end of the chunk. Most of such files is long strings. */
+  #passString(chunk: Buffer, from: number): number {
+    let start = this.#escaped ? from + 1 : from
+    for (;;) {
+      const quote = chunk.indexOf(QUOTE, start)
+      const end = quote < 0 ? chunk.length : quote
+      this.#escaped = isEscaped(chunk, start, end)
+      this.#inString = quote < 0
+      if (quote < 0 || !this.#escaped) return end
+      start = quote + 1
+    }
   }
 
   #endsItem(byte: number): boolean {
@@ -76,9 +84,9 @@ class ItemSplitter {
     this.#isOver = this.#depth === 0
   }
 
-  #take(chunk: Uint8Array, base: number, end: number): JsonItem {
+  #take(chunk: Buffer, base: number, end: number): JsonItem {
     const offset = this.#start
-    this.#keep(chunk.slice(Math.max(0, offset - base), end - base))
+    this.#keep(chunk.subarray(Math.max(0, offset - base), end - base))
     const bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts)
     this.#parts = []
     this.#start = -1
@@ -94,6 +102,13 @@ class ItemSplitter {
   #error(problem: string): FormatError {
     return new FormatError('json', `${this.#path} ${problem}`)
   }
+}
+
+/** An odd number of backslashes before it. */
+function isEscaped(chunk: Buffer, start: number, end: number): boolean {
+  let at = end
+  while (at > start && chunk[at - 1] === BACKSLASH) at--
+  return (end - at) % 2 === 1
 }
 
 function isBlank(byte: number): boolean {
