@@ -15,6 +15,7 @@ import {
   INIT_OPTIONS,
   LIST_OPTIONS,
   MERGE_OPTIONS,
+  MICRO_OPTIONS,
   SETUP_OPTIONS,
 } from '../settings/command-options.ts'
 import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
@@ -92,6 +93,15 @@ const COMMANDS: readonly CommandSpec[] = [
     completes: 'folders',
     options: INIT_OPTIONS,
     load: async () => (await import('./init.ts')).init,
+  },
+  {
+    name: 'micro',
+    argument: '[architecture]',
+    summary:
+      'write a small decoder with random weights: llama, granite, mistral or gpt2, for transformers and ONNX alike',
+    completes: ['llama', 'granite', 'mistral', 'gpt2'],
+    options: MICRO_OPTIONS,
+    load: async () => (await import('./micro.ts')).micro,
   },
   {
     name: 'config',

@@ -44,6 +44,13 @@ export interface TraceHeader {
 
 const nameInFile = new Map<DType, string>(Object.entries(SAFETENSORS_DTYPES).map(([name, dtype]) => [dtype, name]))
 
+/** The name of a dtype in safetensors files. */
+export function storedDType(dtype: DType): string {
+  const name = nameInFile.get(dtype)
+  if (name === undefined) throw new FormatError('safetensors', `safetensors has no dtype for ${dtype}`)
+  return name
+}
+
 /** The JSON of a header; what safetensors cannot name is U8 there, with dtype and shape in the metadata. */
 export function formatHeader({ values, tensors }: TraceHeader): string {
   const facts = tensors.map(({ name, dtype, shape, maxAbs }) => ({

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
 import { DTYPES, type DType } from '../domain/dtype.ts'
-import type { Tensor, ValueKind } from '../domain/tensor.ts'
+import { byteLengthOf, type Tensor, type ValueKind } from '../domain/tensor.ts'
 import {
   type AttributeProto,
   AttributeProtoSchema,
@@ -11,11 +11,13 @@ import {
   ModelProtoSchema,
   type NodeProto,
   NodeProtoSchema,
+  type TensorProto,
   TensorShapeProtoSchema,
   type TypeProto,
   TypeProtoSchema,
   ValueInfoProtoSchema,
 } from './generated/onnx-ml_pb.ts'
+import { referTo } from './refer-weights.ts'
 import { tensorToProto } from './tensor-proto.ts'
 
 /** A bigint is an INT, a number a FLOAT. */
@@ -45,11 +47,21 @@ interface ValueParts {
   readonly kind?: Exclude<ValueKind, 'map'>
 }
 
+/** A tensor whose bytes lie in a file beside the model. */
+export interface ExternalParts {
+  readonly name: string
+  readonly dtype: DType
+  readonly shape: readonly number[]
+  readonly location: string
+  readonly offset: number
+}
+
 export interface GraphParts {
   readonly nodes: readonly NodeParts[]
   readonly inputs?: readonly ValueParts[]
   readonly outputs: readonly ValueParts[]
   readonly initializers?: Readonly<Record<string, Tensor>>
+  readonly external?: readonly ExternalParts[]
   readonly name?: string
 }
 
@@ -102,8 +114,16 @@ function buildGraph(parts: GraphParts): GraphProto {
     node: parts.nodes.map(buildNode),
     input: (parts.inputs ?? []).map(buildValue),
     output: parts.outputs.map(buildValue),
-    initializer: Object.entries(parts.initializers ?? {}).map(([name, tensor]) => tensorToProto(name, tensor)),
+    initializer: [
+      ...Object.entries(parts.initializers ?? {}).map(([name, tensor]) => tensorToProto(name, tensor)),
+      ...(parts.external ?? []).map(buildExternal),
+    ],
   })
+}
+
+function buildExternal({ name, dtype, shape, location, offset }: ExternalParts): TensorProto {
+  const tensor = tensorToProto(name, { dtype, shape, bytes: new Uint8Array(0) })
+  return referTo(tensor, { location, offset, byteLength: byteLengthOf(dtype, shape) ?? 0 })
 }
 
 function buildNode({ op, inputs, outputs, attributes, name, domain }: NodeParts): NodeProto {

@@ -14,12 +14,20 @@ export function referWeights(weights: readonly TensorProto[], original: OnnxMode
   return weights.map((tensor) => {
     const { rawData } = tensor
     if (rawData.length < LEAST_BYTES || rawData.buffer !== bytes.buffer) return tensor
-    return referTo(tensor, basename(path), rawData.byteOffset - bytes.byteOffset)
+    const offset = rawData.byteOffset - bytes.byteOffset
+    return referTo(tensor, { location: basename(path), offset, byteLength: rawData.length })
   })
 }
 
-function referTo(tensor: TensorProto, location: string, offset: number): TensorProto {
-  const entries = { location, offset: String(offset), length: String(tensor.rawData.length) }
+interface Place {
+  readonly location: string
+  readonly offset: number
+  readonly byteLength: number
+}
+
+/** The tensor with its data in another file. */
+export function referTo(tensor: TensorProto, { location, offset, byteLength }: Place): TensorProto {
+  const entries = { location, offset: String(offset), length: String(byteLength) }
   const externalData = Object.entries(entries).map(([key, value]) =>
     create(StringStringEntryProtoSchema, { key, value }),
   )

@@ -180,3 +180,62 @@ export const SETUP_OPTIONS: readonly OptionSpec[] = [
   },
   optionNamed('color'),
 ]
+
+const sizeOption = (key: string, flags: string, help: string): OptionSpec => ({
+  key,
+  flags,
+  type: 'number',
+  commandLineOnly: true,
+  help,
+})
+
+export const MICRO_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'output',
+    flags: '-o, --output <folder>',
+    type: 'string',
+    commandLineOnly: true,
+    completes: 'folders',
+    help: 'the folder to write, new or empty',
+  },
+  sizeOption('layers', '--layers <count>', 'decoder layers (default: 3)'),
+  sizeOption('hidden', '--hidden <size>', 'width of the hidden state (default: 64)'),
+  sizeOption('heads', '--heads <count>', 'attention heads (default: 4)'),
+  sizeOption('kvHeads', '--kv-heads <count>', 'heads of keys and values (default: half of --heads; gpt2: all)'),
+  sizeOption(
+    'intermediate',
+    '--intermediate <size>',
+    'width inside the feed-forward block (default: about 8/3 of --hidden; gpt2: 4 times)',
+  ),
+  sizeOption('vocab', '--vocab <size>', 'tokens, at least 257 (default: 512)'),
+  sizeOption('positions', '--positions <count>', 'longest sequence (default: 4096)'),
+  sizeOption('slidingWindow', '--sliding-window <count>', 'positions that one looks back, for mistral (default: all)'),
+  { key: 'seed', flags: '--seed <number>', type: 'number', default: 42, commandLineOnly: true, help: 'of the weights' },
+  {
+    key: 'dtype',
+    flags: '--dtype <dtype>',
+    type: 'list',
+    commandLineOnly: true,
+    completes: ['fp32', 'fp16'],
+    help: 'ONNX files to write: fp32, fp16 or both; fp16 comes beside fp32 (default: fp32)',
+  },
+  {
+    key: 'weights',
+    flags: '--weights <dtype>',
+    type: 'string',
+    default: 'fp32',
+    commandLineOnly: true,
+    completes: ['fp32', 'fp16', 'bf16'],
+    help: 'precision of model.safetensors: fp32, fp16 or bf16',
+  },
+  {
+    key: 'from',
+    flags: '--from <folder>',
+    type: 'string',
+    commandLineOnly: true,
+    completes: 'folders',
+    help: 'write the ONNX files of a folder that has config.json and weights already',
+  },
+  { key: 'force', flags: '--force', type: 'boolean', commandLineOnly: true, help: 'overwrite what is there' },
+  optionNamed('color'),
+]

@@ -1,0 +1,101 @@
+import { statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { UsageError } from '../domain/errors.ts'
+import { unknown } from '../domain/target.ts'
+import { cleanText, displayWidth, formatBytes } from '../domain/text.ts'
+import { EXIT } from '../domain/verdict.ts'
+import { type MicroSizes, microDecoder, readFamily } from '../models/micro/choices.ts'
+import { type DecoderConfig, FAMILIES } from '../models/micro/decoder-config.ts'
+import { exportFolder } from '../models/micro/export-folder.ts'
+import { writeMicroFolder } from '../models/micro/write-folder.ts'
+import { createStyle, type Style } from '../reporters/style.ts'
+import { MICRO_OPTIONS } from '../settings/command-options.ts'
+import { type OptionValue, resolveOptions } from '../settings/options.ts'
+
+const GRAPH_DTYPES = { fp32: 'float32', fp16: 'float16' } as const
+const WEIGHT_DTYPES = { ...GRAPH_DTYPES, bf16: 'bfloat16' } as const
+
+type Values = Readonly<Record<string, OptionValue>>
+
+export async function micro(words: string[], options: Record<string, unknown>): Promise<number> {
+  const { values } = resolveOptions(MICRO_OPTIONS, { commandLine: options, environment: process.env, file: {} })
+  const { stdout, env } = process
+  const style = createStyle(stdout, { env, ...(typeof values.color === 'boolean' && { color: values.color }) })
+  const lines =
+    values.from === undefined ? await writeRandom(words, values, style) : await writeExport(words, values, style)
+  stdout.write(`${lines.join('\n')}\n`)
+  return EXIT.ok
+}
+
+async function writeRandom([word, ...more]: string[], values: Values, style: Style): Promise<string[]> {
+  if (word === undefined) throw new UsageError('micro', `name an architecture: ${FAMILIES.join(', ')}`)
+  if (more.length > 0) throw new UsageError('micro', `"${more[0]}" is one word too many; give one architecture`)
+  const config = microDecoder(readFamily(word), sizesOf(values))
+  const seed = Number(values.seed)
+  if (!Number.isSafeInteger(seed)) throw new UsageError('micro', `--seed takes a whole number, found ${seed}`)
+  const weightDType = choose(WEIGHT_DTYPES, String(values.weights), '--weights')
+  const graphDTypes = graphDTypesOf(values)
+  if (values.output === undefined) throw new UsageError('micro', 'say where to write it: -o and then the folder')
+  const folder = String(values.output)
+  const files = await writeMicroFolder({
+    folder: resolve(folder),
+    config,
+    seed,
+    weightDType,
+    graphDTypes,
+    force: values.force === true,
+  })
+  return [`${title(config)}, seed ${seed}`, ...fileLines(folder, files, style)]
+}
+
+async function writeExport(words: string[], values: Values, style: Style): Promise<string[]> {
+  const folder = String(values.from)
+  if (words.length > 0) throw new UsageError('micro', `--from reads the architecture itself; leave "${words[0]}" out`)
+  const given = MICRO_OPTIONS.filter(({ key }) => !['from', 'dtype', 'force', 'color'].includes(key)).find(
+    ({ key, default: usual }) => values[key] !== usual,
+  )
+  if (given)
+    throw new UsageError(
+      'micro',
+      `--from writes into that folder what is there; leave ${given.flags.split(' <')[0]} out`,
+    )
+  const { config, files } = await exportFolder({
+    folder,
+    graphDTypes: graphDTypesOf(values),
+    force: values.force === true,
+  })
+  return [title(config), ...fileLines(folder, files, style)]
+}
+
+function sizesOf(values: Values): MicroSizes {
+  const keys = ['layers', 'hidden', 'heads', 'kvHeads', 'intermediate', 'vocab', 'positions', 'slidingWindow']
+  return Object.fromEntries(keys.flatMap((key) => (values[key] === undefined ? [] : [[key, values[key]]])))
+}
+
+/** float16 is an addition: transformers.js and most others look for the float32 file first. */
+function graphDTypesOf({ dtype }: Values) {
+  const words = Array.isArray(dtype) ? dtype.flatMap((each) => String(each).split(',')) : []
+  const chosen = words.map((word) => choose(GRAPH_DTYPES, word, '--dtype'))
+  return [...new Set(['float32' as const, ...chosen])]
+}
+
+function choose<T extends Readonly<Record<string, string>>>(known: T, word: string, flag: string): T[keyof T] {
+  const key = Object.keys(known).find((name): name is Extract<keyof T, string> => name === word)
+  if (key === undefined) throw unknown('micro', `precision "${word}" of ${flag}`, word, Object.keys(known))
+  return known[key]!
+}
+
+function title({ family, layers, hidden, heads, keyValueHeads, vocabulary }: DecoderConfig): string {
+  const sharing = heads === keyValueHeads ? `${heads} heads` : `${heads} heads on ${keyValueHeads}`
+  return `${family}: ${layers} ${layers === 1 ? 'layer' : 'layers'}, hidden ${hidden}, ${sharing}, vocabulary ${vocabulary}`
+}
+
+function fileLines(folder: string, files: readonly string[], style: Style): string[] {
+  const names = files.map((name) => cleanText(join(folder, name), 200))
+  const width = Math.max(...names.map(displayWidth))
+  return names.map((name, i) => {
+    const size = formatBytes(statSync(join(folder, files[i]!)).size)
+    const sign = style.paint('green', style.ascii ? '+' : '✓')
+    return `${sign} ${name}${' '.repeat(width - displayWidth(name))}  ${style.paint('dim', size.padStart(10))}`
+  })
+}

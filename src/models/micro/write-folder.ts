@@ -1,0 +1,62 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UsageError } from '../../domain/errors.ts'
+import { explainWriteError, writeFileAtomic } from '../../files/atomic.ts'
+import { openTrace } from '../../files/safetensors.ts'
+import { writeWeights } from '../../files/weights-writer.ts'
+import { byteTokenizer, tokenizerConfig } from './byte-tokenizer.ts'
+import { configJson, generationConfigJson } from './config-files.ts'
+import type { DecoderConfig } from './decoder-config.ts'
+import { exportOnnx } from './export-onnx.ts'
+import type { GraphDType } from './graph/graph-writer.ts'
+import { randomWeight, type WeightDType } from './random-weights.ts'
+import { weightSpecs } from './weight-specs.ts'
+
+export interface MicroFolder {
+  readonly folder: string
+  readonly config: DecoderConfig
+  readonly seed: number
+  /** What model.safetensors holds; the ONNX files have the same numbers, rounded once more where they are float16. */
+  readonly weightDType: WeightDType
+  readonly graphDTypes: readonly GraphDType[]
+  readonly force: boolean
+}
+
+/** Writes a decoder with random weights as a Hugging Face folder; gives the names of its files. */
+export async function writeMicroFolder(micro: MicroFolder): Promise<string[]> {
+  const { folder, config, weightDType } = micro
+  await prepareFolder(folder, micro.force)
+  const text = async (name: string, json: object) => {
+    await writeFileAtomic(join(folder, name), `${JSON.stringify(json, null, 2)}\n`)
+    return name
+  }
+  const tokenizer = [
+    await text('tokenizer.json', byteTokenizer(config.vocabulary)),
+    await text('tokenizer_config.json', tokenizerConfig(config.maxPositions)),
+  ]
+  const weights = join(folder, 'model.safetensors')
+  await writeWeights(
+    weights,
+    weightSpecs(config).map((spec) => randomWeight(spec, micro.seed, weightDType)),
+  )
+  const { tensors } = await openTrace(weights)
+  const graphs: string[] = []
+  for (const dtype of micro.graphDTypes) graphs.push(...(await exportOnnx(folder, config, tensors, dtype)))
+  const generation = await text('generation_config.json', generationConfigJson())
+  // Last: without it a folder that was not finished is no model.
+  const main = await text('config.json', configJson(config, weightDType))
+  return [main, generation, 'model.safetensors', ...tokenizer, ...graphs]
+}
+
+async function prepareFolder(folder: string, force: boolean): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+    const [found] = await readdir(folder)
+    if (found !== undefined && !force) {
+      throw new UsageError('exists', `${folder} is not empty (${found}), so nothing was written; --force overwrites`)
+    }
+    await rm(join(folder, 'config.json'), { force: true })
+  } catch (error) {
+    throw explainWriteError(error, folder)
+  }
+}
