@@ -1,10 +1,12 @@
 import { ROW_RUN } from './kernels/logits-layout.ts'
 
+type Row = Float32Array | Float64Array
+
 /**
  * Places of the `count` largest numbers, largest first, among equals the first place first; NaN is none of them.
  * `peaks` are the largest of every run.
  */
-export function largestIds(row: Float32Array, count: number, peaks: Float32Array = peaksOf(row)): number[] {
+export function largestIds(row: Row, count: number, peaks: Row = peaksOf(row)): number[] {
   const limit = lowestWanted(peaks, count)
   const ids: number[] = []
   for (let run = 0; run < peaks.length; run++) {
@@ -16,8 +18,9 @@ export function largestIds(row: Float32Array, count: number, peaks: Float32Array
   return ids.slice(0, count)
 }
 
-export function peaksOf(row: Float32Array): Float32Array {
-  const peaks = new Float32Array(Math.ceil(row.length / ROW_RUN)).fill(Number.NEGATIVE_INFINITY)
+export function peaksOf<R extends Row>(row: R): R
+export function peaksOf(row: Row): Row {
+  const peaks = emptyLike(row, Math.ceil(row.length / ROW_RUN))
   for (let i = 0; i < row.length; i++) {
     const run = Math.floor(i / ROW_RUN)
     if (row[i]! > peaks[run]!) peaks[run] = row[i]!
@@ -25,10 +28,15 @@ export function peaksOf(row: Float32Array): Float32Array {
   return peaks
 }
 
+function emptyLike(row: Row, length: number): Row {
+  const empty = row instanceof Float32Array ? new Float32Array(length) : new Float64Array(length)
+  return empty.fill(Number.NEGATIVE_INFINITY)
+}
+
 /** No number below it is among the `count` largest: as many runs have one that is not below. */
-function lowestWanted(peaks: Float32Array, count: number): number {
+function lowestWanted(peaks: Row, count: number): number {
   if (count === 0) return Number.POSITIVE_INFINITY
-  const best = new Float32Array(count).fill(Number.NEGATIVE_INFINITY)
+  const best = emptyLike(peaks, count)
   for (let run = 0; run < peaks.length; run++) {
     const peak = peaks[run]!
     if (!(peak > best[count - 1]!)) continue

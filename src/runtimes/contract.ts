@@ -96,18 +96,22 @@ export interface DecodeRequest {
   /** A sequence ends with the first of these. */
   readonly eos: readonly number[]
   /** Asked before every step: tokens to append in place of the model's own choice; null: its own. */
-  readonly force?: (step: number) => readonly (number | null)[]
+  readonly force?: (step: number) => readonly (number | null)[] | undefined
   readonly keep: DecodeKeep
 }
 
 /** Of the logits: the largest, and those of the ids that are asked for before every step; or all. */
-type DecodeKeep = { readonly topK: number; readonly at?: (step: number) => readonly (readonly number[])[] } | 'full'
+export type DecodeKeep =
+  | { readonly topK: number; readonly at?: (step: number) => readonly (readonly number[])[] | undefined }
+  | 'full'
 
 export interface DecodeStep {
   readonly step: number
   readonly durationMs: number
   /** null for those that ended in an earlier step. */
   readonly sequences: readonly (SequenceStep | null)[]
+  /** What the device said against the work although it was done, as of a run. */
+  readonly warnings?: readonly string[]
 }
 
 /** What one sequence of a batch gave at one step. */

@@ -13,6 +13,8 @@ export interface OrtTensor {
   readonly type: string
   readonly data: OrtData
   readonly dims: readonly number[]
+  /** Absent before 1.16. */
+  dispose?(): void
 }
 
 export interface OrtSessionOptions {
@@ -41,6 +43,10 @@ export interface OrtSession {
   /** Absent before 1.21. */
   readonly inputMetadata?: readonly OrtValueMetadata[]
   readonly outputMetadata?: readonly OrtValueMetadata[]
-  run(feeds: Readonly<Record<string, OrtTensor>>): Promise<Readonly<Record<string, OrtTensor>>>
+  /** Without names: all outputs. */
+  run(
+    feeds: Readonly<Record<string, OrtTensor>>,
+    names?: readonly string[],
+  ): Promise<Readonly<Record<string, OrtTensor>>>
   release(): Promise<void>
 }

@@ -47,7 +47,7 @@ async function probe({ ort, version, file }: LoadedLibrary, device: string): Pro
       outputDtypes: [...ORT_DTYPES, 'int4', 'uint4'],
       kinds: ['tensor'],
       taps: false,
-      decode: false,
+      decode: true,
       profile: false,
       forms: ortForms(version),
     },

@@ -3,6 +3,7 @@ import type { Target } from '../../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { RunOutcome, Session } from '../contract.ts'
 import { plainWords } from './create-session.ts'
+import { decodeWith } from './decode.ts'
 import type { OnnxRuntime, OrtSession, OrtSessionOptions, OrtTensor, OrtValueMetadata } from './onnxruntime.ts'
 import { ORT_SCHEMA } from './schema.ts'
 import { outputBytes, toOrtTensor } from './tensors.ts'
@@ -38,11 +39,15 @@ export function describeOptions(options: OrtSessionOptions): Record<string, stri
 }
 
 export function wrapSession(ort: OnnxRuntime, session: OrtSession, detail: Record<string, string>): Session {
+  const inputs = specsOf(session.inputNames, () => session.inputMetadata)
+  const outputs = specsOf(session.outputNames, () => session.outputMetadata)
   return {
-    inputs: specsOf(session.inputNames, () => session.inputMetadata),
-    outputs: specsOf(session.outputNames, () => session.outputMetadata),
+    inputs,
+    outputs,
     detail,
-    run: (inputs, sink) => runSession(ort, session, inputs, sink),
+    run: (given, sink) => runSession(ort, session, given, sink),
+    decode: (request) =>
+      decodeWith(ort, (feeds, names) => runNamed(session, feeds, names), { inputs, outputs }, request),
     close: () => session.release(),
   }
 }
@@ -80,9 +85,7 @@ async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, 
   const feeds: Record<string, OrtTensor> = {}
   for (const [name, source] of inputs.tensors) feeds[name] = await toOrtTensor(ort, source)
   const startedAt = performance.now()
-  const outputs = await session.run(feeds).catch((error: unknown) => {
-    throw new Error(plainWords(error instanceof Error ? error.message : String(error)), { cause: error })
-  })
+  const outputs = await runNamed(session, feeds)
   const durationMs = performance.now() - startedAt
   const values: TraceValue[] = []
   for (const name of session.outputNames) {
@@ -92,6 +95,14 @@ async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, 
     values.push({ name, kind: 'tensor', length: 1 })
   }
   return { durationMs, values }
+}
+
+/** Without names: all outputs. */
+async function runNamed(session: OrtSession, feeds: Readonly<Record<string, OrtTensor>>, names?: readonly string[]) {
+  const ran = names ? session.run(feeds, names) : session.run(feeds)
+  return ran.catch((error: unknown) => {
+    throw new Error(plainWords(error instanceof Error ? error.message : String(error)), { cause: error })
+  })
 }
 
 async function sendOutput(name: string, output: OrtTensor, sink: TensorSink): Promise<void> {

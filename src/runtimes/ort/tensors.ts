@@ -2,6 +2,7 @@ import type { DType } from '../../domain/dtype.ts'
 import { elementCount, type TensorSource } from '../../domain/tensor.ts'
 import { joinBytes } from '../../files/join-bytes.ts'
 import { alignedBytes } from '../../tensors/bytes.ts'
+import { encodeNumbers } from '../../tensors/encode.ts'
 import { decodeStrings, encodeStrings } from '../../tensors/strings.ts'
 import type { OnnxRuntime, OrtData, OrtTensor } from './onnxruntime.ts'
 
@@ -30,13 +31,24 @@ export async function toOrtTensor(ort: OnnxRuntime, source: TensorSource): Promi
   return new ort.Tensor(source.dtype, ortData(source, bytes), source.shape)
 }
 
+/** A tensor of a few numbers that we made ourselves. */
+export function numbersTensor(
+  ort: OnnxRuntime,
+  dtype: DType,
+  values: readonly number[],
+  shape: readonly number[],
+): OrtTensor {
+  const bytes = encodeNumbers(dtype, values)
+  return new ort.Tensor(dtype, ortData({ dtype, shape }, bytes), shape)
+}
+
 async function readWhole(source: TensorSource): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   for await (const part of source.chunks()) parts.push(part)
   return parts.length === 1 ? parts[0]! : joinBytes(parts)
 }
 
-function ortData(source: TensorSource, bytes: Uint8Array): OrtData {
+function ortData(source: Pick<TensorSource, 'dtype' | 'shape'>, bytes: Uint8Array): OrtData {
   if (source.dtype === 'string') return ortStrings(decodeStrings(bytes, elementCount(source.shape)))
   const View: View | undefined = VIEWS[source.dtype as keyof typeof VIEWS]
   if (!View) throw new Error(`onnxruntime's JavaScript interface has no tensors of ${source.dtype}`)

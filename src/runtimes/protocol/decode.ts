@@ -89,12 +89,14 @@ export function parseDecodeStep(
   ])
   const logSumExp = tensors.numbers('log_sum_exp', [batch]).values
   const kept = keep === 'full' ? fullLogits(tensors, batch) : topLogits(tensors, batch, at)
+  const warnings = read.list(answer.warnings ?? [], 'warnings').map((warning) => read.text(warning, 'warning'))
   return {
     step,
     durationMs: read.duration(answer.durationMs, 'decode.step durationMs'),
     sequences: given.map((sequence, i) =>
       sequence === null ? null : { ...parseSequence(sequence), logSumExp: logSumExp[i]!, ...kept(i) },
     ),
+    ...(warnings.length > 0 && { warnings }),
   }
 }
 

@@ -42,13 +42,13 @@ export interface RunParams {
 }
 
 /** The tensors `ids`, `mask` and maybe `positions` follow it. */
-interface DecodeStartParams extends RunParams {
+export interface DecodeStartParams extends RunParams {
   readonly newTokens: number
   readonly eos: readonly number[]
   readonly keep: { readonly topK: number } | 'full'
 }
 
-interface DecodeStepParams {
+export interface DecodeStepParams {
   readonly session: number
   readonly step: number
   readonly force?: readonly (number | null)[]

@@ -1,11 +1,12 @@
 import { StageError } from '../../domain/errors.ts'
-import type { TensorChunk } from '../../domain/tensor.ts'
+import type { TensorSink } from '../../domain/tensor.ts'
 import type { Stage } from '../../domain/verdict.ts'
 import { checkInputs } from '../check-inputs.ts'
 import type { Runtime, Session } from '../contract.ts'
 import { type HostRequest, PROTOCOL, type RunParams } from '../protocol/messages.ts'
 import { splitTensor } from '../protocol/split-tensor.ts'
 import type { Channel } from './channel.ts'
+import { Decodings } from './decodings.ts'
 import { LastError } from './last-error.ts'
 import type { ModelDesk } from './model-desk.ts'
 import { HostGone, receiveInputs } from './receive.ts'
@@ -20,11 +21,17 @@ export async function serveRuntime<Model>(
   desk: ModelDesk<Model>,
 ): Promise<void> {
   const sessions = new Map<number, Session>()
+  const decodings = new Decodings()
   const methods: Methods = {
     hello: ({ params }) => hello(runtime, params.device),
     open: (request) => open(runtime, channel, desk, sessions, request),
     run: (request) => run(channel, sessions, request),
-    close: ({ params }) => close(sessions, params.session),
+    'decode.start': (request) => decodings.start(channel, sessions.get(request.params.session), request),
+    'decode.step': (request) => decodings.step(sender(channel, request.id), request.params),
+    close: async ({ params }) => {
+      await decodings.end(params.session)
+      return close(sessions, params.session)
+    },
     form: (request) => form(runtime, channel, desk, request),
     'blob.has': async ({ params }) => ({ has: desk.has(params.digest) }),
     'blob.put': async (request) => {
@@ -45,16 +52,14 @@ export async function serveRuntime<Model>(
 }
 
 type Request<Method extends HostRequest['method']> = Extract<HostRequest, { readonly method: Method }>
-/** None of our own workers decodes. */
-type Served = Exclude<HostRequest['method'], 'decode.start' | 'decode.step'>
-type Methods = { [Method in Served]: (request: Request<Method>) => Promise<unknown> }
+type Methods = { [Method in HostRequest['method']]: (request: Request<Method>) => Promise<unknown> }
 
 async function answer(methods: Methods, request: HostRequest): Promise<unknown> {
   if (!isServed(methods, request.method)) throw new UnknownMethod(request.method)
   return methods[request.method](request as never)
 }
 
-function isServed(methods: Methods, method: string): method is Served {
+function isServed(methods: Methods, method: string): method is HostRequest['method'] {
   return Object.hasOwn(methods, method)
 }
 
@@ -98,17 +103,21 @@ async function run(channel: Channel, sessions: Map<number, Session>, request: Re
   const session = sessions.get(id)
   if (!session) throw new StageError('run', `there is no session ${id}`)
   checkInputs(session.inputs, inputs)
-  const send = async (chunk: TensorChunk) => {
+  return await session.run(inputs, sender(channel, request.id), logs)
+}
+
+/** Sends tensors as the notifications that belong to a request. */
+function sender(channel: Channel, request: number): TensorSink {
+  return async (chunk) => {
     for (const part of splitTensor(chunk, chunk.bytes)) {
       const place = { offset: chunk.offset + part.offset, last: chunk.last && part.last }
       const { name, dtype, shape } = part
       await channel.write(
-        { jsonrpc: '2.0', method: 'tensor', params: { request: request.id, name, dtype, shape, ...place } },
+        { jsonrpc: '2.0', method: 'tensor', params: { request, name, dtype, shape, ...place } },
         part.bytes,
       )
     }
   }
-  return await session.run(inputs, send, logs)
 }
 
 async function close(sessions: Map<number, Session>, id: number): Promise<unknown> {
@@ -130,7 +139,14 @@ async function form<Model>(
   return { file: await runtime.form(model, options).finally(() => desk.tidy()) }
 }
 
-const STAGE_OF: Readonly<Record<string, Stage>> = { hello: 'compile', open: 'compile', form: 'compile', run: 'run' }
+const STAGE_OF: Readonly<Record<string, Stage>> = {
+  hello: 'compile',
+  open: 'compile',
+  form: 'compile',
+  run: 'run',
+  'decode.start': 'run',
+  'decode.step': 'run',
+}
 
 function wireError(error: unknown, method: string): unknown {
   if (error instanceof UnknownMethod) return { code: METHOD_NOT_FOUND, message: error.message }

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import type { Capabilities, OpenOptions, Probe, Runtime, Session, ShippedModel } from '../../contract.ts'
+import type { Capabilities, DecodeStep, OpenOptions, Probe, Runtime, Session, ShippedModel } from '../../contract.ts'
 import { createSession } from '../../ort/create-session.ts'
 import type { OnnxRuntime } from '../../ort/onnxruntime.ts'
 import { describeOptions, sessionOptions, wrapSession } from '../../ort/session.ts'
@@ -16,6 +16,9 @@ const CAPABILITIES: Capabilities = {
   profile: false,
   blobs: true,
 }
+
+/** WebGL does not tell what a model takes, and WebNN takes no tensors whose size changes. */
+const DECODES = new Set(['wasm', 'webgpu'])
 
 /** onnxruntime-web as this page loads it. */
 export class PageRuntime implements Runtime<ShippedModel> {
@@ -48,7 +51,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
       version: ortVersion,
       accepts: ['onnx'],
       // Buffers are reused without being cleared, and the JSEP build reads beyond what it wrote.
-      capabilities: { ...CAPABILITIES, sharedMemory: provider === 'webgpu' },
+      capabilities: { ...CAPABILITIES, decode: DECODES.has(provider), sharedMemory: provider === 'webgpu' },
       detail,
       fingerprint: this.#isKnown() ? JSON.stringify([this.#settings.machine, device, detail]) : null,
     }
@@ -75,6 +78,20 @@ export class PageRuntime implements Runtime<ShippedModel> {
         const [ran, warnings] = await this.#unlessLost(work)
         return { ...ran, warnings }
       },
+      decode: (request) => this.#watched(wrapped.decode!(request)),
+    }
+  }
+
+  async *#watched(steps: AsyncGenerator<DecodeStep, void>): AsyncGenerator<DecodeStep, void> {
+    try {
+      for (;;) {
+        const work = withWarnings(await this.#device(), () => steps.next())
+        const [{ value }, warnings] = await this.#unlessLost(work)
+        if (!value) return
+        yield { ...value, warnings }
+      }
+    } finally {
+      await steps.return()
     }
   }
 

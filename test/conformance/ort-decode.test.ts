@@ -1,0 +1,4 @@
+import { describeDecoding } from './decode-conformance.ts'
+
+describeDecoding('ort:cpu')
+describeDecoding('ort-web:wasm')
