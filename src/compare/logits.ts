@@ -125,7 +125,8 @@ function distancesAt(reference: Float32Array, target: Float32Array, ids: readonl
   )
 }
 
-function refereed(reference: Float32Array, target: Float32Array): LogitDistances {
+/** Of finite logits of the same tokens on both sides, one at least. */
+export function refereed(reference: Float32Array, target: Float32Array): LogitDistances {
   const rows = referee.rows(reference.length)
   rows.reference.set(reference)
   rows.target.set(target)

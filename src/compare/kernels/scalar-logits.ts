@@ -54,7 +54,7 @@ export class ScalarLogitKernels implements LogitKernels {
 }
 
 /** e^x − 1 − x; near 0 by its series, where the subtraction would leave few digits. */
-function curve(x: number, more: number): number {
+export function curve(x: number, more: number): number {
   if (Math.abs(x) > 0.05) return more - x
   return ((((((x / 40320 + 1 / 5040) * x + 1 / 720) * x + 1 / 120) * x + 1 / 24) * x + 1 / 6) * x + 0.5) * x * x
 }
