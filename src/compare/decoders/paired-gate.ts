@@ -1,0 +1,123 @@
+import { formatNumber } from '../../domain/text.ts'
+import { median } from '../statistics/percentile.ts'
+import { meanBounds } from '../statistics/student-t.ts'
+import type { SequenceSummary } from './contract.ts'
+import type { GateJudgement, GateName, GuardFinding } from './gates.ts'
+import { guardFindings, tokenNoise } from './guards.ts'
+
+/** How many times the baseline's error is still as good as the baseline. */
+export const RATIO_LIMIT = 1.25
+/** A pass says with the same confidence that the target is less than this many times as noisy. */
+const RATIO_EXCLUDED = 2.5
+const CONFIDENCE = 0.99
+const LEAST_SEQUENCES = 3
+
+/** √ of a mean KL: below it are roundings of float32 logits, of which nobody can say whose they are. */
+const ROUNDING = 2 ** -20
+
+/** One sequence may be this many times as bad, and so many deviations of all, before it is ruined. */
+const SEQUENCE_RATIO = 4
+const SEQUENCE_DEVIATIONS = 5
+
+interface Pair {
+  readonly place: number
+  readonly target: number
+  readonly baseline: number
+  readonly logRatio: number
+}
+
+/**
+ * Is the target noisier than a trusted baseline on the same prompts? The sequence is the unit, because its tokens
+ * depend on each other. The error of a sequence, √ of its mean KL, grows as the noise of the logits does.
+ */
+export function judgePaired(
+  target: readonly SequenceSummary[],
+  baseline: readonly SequenceSummary[],
+  gate: Extract<GateName, 'paired' | 'three-way'> = 'paired',
+): GateJudgement {
+  const pairs = pairUp(target, baseline)
+  const found = guardFindings(target, tokenNoise(baseline))
+  const findings = [...found, ruinedSequence(pairs)].filter((finding) => finding !== null)
+  const bounds = pairs.length < LEAST_SEQUENCES ? null : meanBounds(logRatios(pairs), CONFIDENCE)
+  const interval = bounds && { low: Math.exp(bounds.low), high: Math.exp(bounds.high), confidence: CONFIDENCE }
+  const effect = bounds && Math.exp(bounds.mean)
+  const shared = { gate, count: pairs.length, effect, interval, limit: RATIO_LIMIT, rates: [], findings }
+  return { ...shared, ...decide(shared, target, baseline, pairs) }
+}
+
+type Decision = Pick<GateJudgement, 'verdict' | 'reason'>
+
+function decide(
+  { effect, interval, findings }: Pick<GateJudgement, 'effect' | 'interval' | 'findings'>,
+  target: readonly SequenceSummary[],
+  baseline: readonly SequenceSummary[],
+  pairs: readonly Pair[],
+): Decision {
+  const guard = findings.find(({ verdict }) => verdict === 'error') ?? findings[0]
+  if (guard) return guard
+  const doubt = brokenBaseline(baseline) ?? tooFew(target, pairs)
+  if (doubt) return doubt
+  const times = `${formatNumber(effect!, 3)} times the baseline's error on ${pairs.length} sequences`
+  const range = `99 % bounds ${formatNumber(interval!.low!, 3)} and ${formatNumber(interval!.high!, 3)}`
+  const words = `${times}, ${range}`
+  if (pairs.every(({ target: error }) => error <= ROUNDING))
+    return { verdict: 'pass', reason: 'the target is the reference but for roundings of float32' }
+  const silent = silentBaseline(pairs)
+  if (silent) return silent
+  if (interval!.low! > RATIO_LIMIT) return { verdict: 'fail', reason: `${words}: over ${RATIO_LIMIT}` }
+  if (interval!.high! < RATIO_EXCLUDED) return { verdict: 'pass', reason: words }
+  return { verdict: 'inconclusive', reason: `${words}: too few to tell; give more prompts` }
+}
+
+function brokenBaseline(baseline: readonly SequenceSummary[]): Decision | null {
+  const broken = baseline.findIndex(({ error, missing }) => Number.isNaN(error) || missing > 0)
+  if (broken < 0) return null
+  return { verdict: 'error', reason: `the baseline gives logits that are no numbers, or none, in sequence ${broken}` }
+}
+
+function tooFew(target: readonly SequenceSummary[], pairs: readonly Pair[]): Decision | null {
+  const all = new Set(target.map(({ prompt }) => prompt)).size
+  const of = `${pairs.length} of ${all} sequences have a partner in the baseline`
+  if (pairs.length < LEAST_SEQUENCES)
+    return { verdict: 'inconclusive', reason: `${of}, at least ${LEAST_SEQUENCES} are needed; give more prompts` }
+  if (2 * pairs.length < all)
+    return { verdict: 'inconclusive', reason: `${of}; capture the baseline again with the same prompts` }
+  return null
+}
+
+/** Then nothing is known about the noise that the target may have. */
+function silentBaseline(pairs: readonly Pair[]): Decision | null {
+  if (median(pairs.map(({ baseline }) => baseline))! > ROUNDING) return null
+  const reason = 'the baseline is the reference but for roundings of float32, so it shows no noise to compare with'
+  return { verdict: 'inconclusive', reason: `${reason}; take one of the target's precision, or the rate gate` }
+}
+
+/** Sequences with the same prompt and the same reference's tokens; a prompt that comes twice counts once. */
+function pairUp(target: readonly SequenceSummary[], baseline: readonly SequenceSummary[]): Pair[] {
+  const keyOf = ({ prompt, continuation }: SequenceSummary) => `${prompt} ${continuation}`
+  const partners = new Map(baseline.map((sequence) => [keyOf(sequence), sequence]))
+  const pairs = new Map<string, Pair>()
+  for (const [place, sequence] of target.entries()) {
+    const [t, b] = [sequence.error, partners.get(keyOf(sequence))?.error]
+    if (t === null || b == null || Number.isNaN(t) || Number.isNaN(b)) continue
+    const logRatio = Math.log(Math.max(t, ROUNDING) / Math.max(b, ROUNDING))
+    if (!pairs.has(keyOf(sequence))) pairs.set(keyOf(sequence), { place, target: t, baseline: b, logRatio })
+  }
+  return [...pairs.values()]
+}
+
+const logRatios = (pairs: readonly Pair[]) => pairs.map(({ logRatio }) => logRatio)
+
+/** A mean over many hides one. */
+function ruinedSequence(pairs: readonly Pair[]): GuardFinding | null {
+  const ratios = logRatios(pairs)
+  const middle = Math.max(0, median(ratios) ?? 0)
+  const deviation = 1.4826 * (median(ratios.map((ratio) => Math.abs(ratio - middle))) ?? 0)
+  const limit = middle + Math.max(Math.log(SEQUENCE_RATIO), SEQUENCE_DEVIATIONS * deviation)
+  const ruined = pairs.filter(({ logRatio }) => logRatio > limit).sort((a, b) => b.logRatio - a.logRatio)
+  const [worst] = ruined
+  if (!worst || silentBaseline(pairs)) return null
+  const times = `${formatNumber(Math.exp(worst.logRatio), 3)} times the baseline's error`
+  const reason = `${times} on one prompt, where others give ${formatNumber(Math.exp(middle), 3)}; sequence ${worst.place}`
+  return { kind: 'sequence', verdict: 'fail', sequence: worst.place, step: null, count: ruined.length, reason }
+}
