@@ -3,7 +3,7 @@ import { digestOf } from '../../files/digest.ts'
 import type { Tokenizer } from '../tokenizer/tokenizer.ts'
 import type { Prompt } from './contract.ts'
 import type { PromptIndex } from './prompt-index.ts'
-import { shuffledInRange } from './sample.ts'
+import { rangeOf, shuffledInRange } from './sample.ts'
 import { type Shaped, shapePrompts } from './shape.ts'
 import type { PromptSource } from './source.ts'
 
@@ -122,11 +122,6 @@ class ShapedList {
     }
     return this.#made.slice(start, start + count)
   }
-}
-
-/** Half of the prompt length to all of it; a prompt without tokens is none. */
-export function rangeOf(promptLength: number): [least: number, most: number] {
-  return [Math.max(1, Math.floor(promptLength / 2)), promptLength]
 }
 
 function checkCount(what: string, value: number): void {

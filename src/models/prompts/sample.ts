@@ -5,3 +5,8 @@ export function shuffledInRange(lengths: readonly number[], least: number, most:
   const inRange = [...lengths.keys()].filter((i) => lengths[i]! >= least && lengths[i]! <= most)
   return new PythonRandom(seed).shuffled(inRange.sort((a, b) => lengths[a]! - lengths[b]!))
 }
+
+/** Half of the prompt length to all of it; a prompt without tokens is none. */
+export function rangeOf(promptLength: number): [least: number, most: number] {
+  return [Math.max(1, Math.floor(promptLength / 2)), promptLength]
+}

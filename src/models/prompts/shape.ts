@@ -2,7 +2,7 @@ import { digestOf } from '../../files/digest.ts'
 import type { Tokenizer } from '../tokenizer/tokenizer.ts'
 import type { Prompt } from './contract.ts'
 import { PythonRandom } from './python-random.ts'
-import { shuffledInRange } from './sample.ts'
+import { rangeOf, shuffledInRange } from './sample.ts'
 
 /** A prompt of the right length, and how it came to it. */
 export interface Shaped {
@@ -24,10 +24,10 @@ interface ShapeRequest {
  */
 export async function* shapePrompts(request: ShapeRequest): AsyncGenerator<Shaped> {
   const { lengths, promptLength, seed } = request
-  const half = Math.max(1, Math.floor(promptLength / 2))
-  const fitting = shuffledInRange(lengths, half, promptLength, seed)
-  const longer = shuffledInRange(lengths, promptLength + 1, Infinity, seed)
-  const shorter = shuffledInRange(lengths, 1, half - 1, seed)
+  const [least, most] = rangeOf(promptLength)
+  const fitting = shuffledInRange(lengths, least, most, seed)
+  const longer = shuffledInRange(lengths, most + 1, Infinity, seed)
+  const shorter = shuffledInRange(lengths, 1, least - 1, seed)
   const isEndless = shorter.length === 0
   do {
     for (const number of fitting) yield shaped(request, await request.read(number), 'whole')
