@@ -27,9 +27,8 @@ export async function micro(words: string[], options: Record<string, unknown>): 
   return EXIT.ok
 }
 
-async function writeRandom([word, ...more]: string[], values: Values, style: Style): Promise<string[]> {
+async function writeRandom([word]: string[], values: Values, style: Style): Promise<string[]> {
   if (word === undefined) throw new UsageError('micro', `name an architecture: ${FAMILIES.join(', ')}`)
-  if (more.length > 0) throw new UsageError('micro', `"${more[0]}" is one word too many; give one architecture`)
   const config = microDecoder(readFamily(word), sizesOf(values))
   const seed = Number(values.seed)
   if (!Number.isSafeInteger(seed)) throw new UsageError('micro', `--seed takes a whole number, found ${seed}`)

@@ -2,6 +2,26 @@ import { FormatError } from '../../domain/errors.ts'
 import { checkDecoder, type DecoderConfig, FAMILIES, type Family } from './decoder-config.ts'
 
 type Json = Readonly<Record<string, unknown>>
+type Names = Readonly<Record<string, string>>
+
+const COMMON_NAMES: Names = { vocabulary: 'vocab_size', slidingWindow: 'sliding_window', headSize: 'head_dim' }
+const LLAMA_NAMES: Names = {
+  ...COMMON_NAMES,
+  layers: 'num_hidden_layers',
+  hidden: 'hidden_size',
+  heads: 'num_attention_heads',
+  keyValueHeads: 'num_key_value_heads',
+  intermediate: 'intermediate_size',
+  maxPositions: 'max_position_embeddings',
+}
+const GPT2_NAMES: Names = {
+  ...COMMON_NAMES,
+  layers: 'n_layer',
+  hidden: 'n_embd',
+  heads: 'n_head',
+  intermediate: 'n_inner',
+  maxPositions: 'n_positions',
+}
 
 /** What a folder's configuration says, with the defaults of transformers; refuses what our graph would compute otherwise. */
 export function readDecoderConfig(json: Json, path: string): DecoderConfig {
@@ -10,7 +30,8 @@ export function readDecoderConfig(json: Json, path: string): DecoderConfig {
   const fields = new Fields(json, path)
   if ('quantization_config' in json) throw refusal(path, 'a quantization_config', 'plain weights')
   const config = family === 'gpt2' ? readGpt2(fields) : readLlama(fields, family)
-  checkDecoder(config, (key) => `${key} of ${path}`)
+  const names = family === 'gpt2' ? GPT2_NAMES : LLAMA_NAMES
+  checkDecoder(config, (key) => names[key] ?? key)
   return config
 }
 

@@ -6,6 +6,8 @@ import { type GraphDType, GraphWriter, type WeightUse } from './graph-writer.ts'
 import { llamaNodes } from './llama.ts'
 
 const OPSET = 17
+/** As optimum calls it. */
+const TOTAL = 'past_sequence_length + sequence_length'
 
 /** A decoder's graph without its weights, and which it takes. */
 export interface DecoderGraph {
@@ -25,7 +27,7 @@ export function decoderGraph(config: DecoderConfig, dtype: GraphDType): DecoderG
     inputs: [...promptInputs(), ...cacheValues('past_key_values', 'past_sequence_length', config, dtype)],
     outputs: [
       { name: 'logits', dtype: 'float32', shape: ['batch_size', 'sequence_length', config.vocabulary] } as const,
-      ...cacheValues('present', 'total_sequence_length', config, dtype),
+      ...cacheValues('present', TOTAL, config, dtype),
     ],
     initializers: Object.fromEntries(graph.constants),
   }
@@ -56,7 +58,7 @@ function promptInputs() {
   const value = (name: string, length: string) => ({ name, dtype: 'int64', shape: ['batch_size', length] }) as const
   return [
     value('input_ids', 'sequence_length'),
-    value('attention_mask', 'total_sequence_length'),
+    value('attention_mask', TOTAL),
     value('position_ids', 'sequence_length'),
   ]
 }
