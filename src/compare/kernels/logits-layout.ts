@@ -5,16 +5,13 @@ export const ROW_RESULTS = 1024
 export const FLAGGED = 0
 export const ARG_MAX_REFERENCE = 1
 export const ARG_MAX_TARGET = 2
-/** The reference's logit at the target's arg-max, and the target's. */
-export const PEAK_REFERENCE = 3
-export const PEAK_TARGET = 4
-export const WEIGHT = 5
-export const WEIGHT_TARGET = 6
-export const WEIGHT_DIFFERENCE = 7
-export const WEIGHT_CURVE = 8
-export const RATIO = 9
-export const RATIO_SQUARED = 10
-export const ROW_RESULT_COUNT = 11
+export const WEIGHT = 3
+export const WEIGHT_TARGET = 4
+export const WEIGHT_DIFFERENCE = 5
+export const WEIGHT_CURVE = 6
+export const RATIO = 7
+export const RATIO_SQUARED = 8
+export const ROW_RESULT_COUNT = 9
 
 /** For a run of which not all counts: nothing but ones for each logit that does, 32 bits each. */
 export const COUNTS = 2048

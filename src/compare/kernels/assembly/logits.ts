@@ -1,6 +1,6 @@
 import {
-  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, PEAK_REFERENCE, PEAK_TARGET, RATIO,
-  RATIO_SQUARED, ROW_RESULTS, ROW_RUN, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
+  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, RATIO, RATIO_SQUARED,
+  ROW_RESULTS, ROW_RUN, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
 } from '../logits-layout'
 import { held } from './constant'
 import { total, widen } from './lanes'
@@ -9,17 +9,20 @@ import { total, widen } from './lanes'
  * With * the target's arg-max, c = r* − t*, y = t − t*, x = (r − t) − c: r − t is exact in float32 where both are close,
  * and nothing is subtracted that is nearly equal after it. e^y is the weight of a token, e^x − 1 how much more the
  * reference gives it. The arg-max itself has weight 1 and x = 0 and is kept out of all sums.
+ *
+ * Weights and ratios have loops of their own: together they would need more registers than there are.
  */
 
 const RUN_BYTES: i32 = ROW_RUN << 2
-/** Differences beyond are as good as infinite. */
-const LARGEST: f32 = 3e38
-/** Below, e^y counts as 0: its products would soon be subnormal, and those are slow. */
+/** Runs that both loops do in turn, so that what the first leaves is at hand for the second. */
+const STRETCH: i32 = 16
+/** Up to here e^y counts as 0: its products would soon be subnormal, and those are slow. */
 const VANISHES: f32 = -70
-/** Up to here the short series for e^x − 1 − x is exact to float32. */
-const SHORT: f32 = 0.34
-/** Beyond, squares of e^x could overflow. */
-const WIDEST: f32 = 44
+/** Squares of x: up to here the short series for e^x − 1 − x is exact to float32; beyond, squares of e^x could overflow. */
+const SHORT: f32 = 0.0625 // 0.25²
+const WIDEST: f32 = 1936 // 44²
+/** After so many stretches that were wider, a row is no longer tried with the short series. */
+const TRIES: i32 = 4
 
 const LOG2E: f32 = 1.4426950408889634
 /** Adding this rounds to a whole number, which then lies in the lowest bits. */
@@ -30,30 +33,36 @@ const LN2_LOW: f32 = 1.428606820309417e-6
 /** More constants than there are registers, in memory; see constant.ts. */
 const CONSTANTS: i32 = 512
 const ONE: i32 = CONSTANTS
-const INVERSE_LN2: i32 = CONSTANTS + 16
-const WHOLE: i32 = CONSTANTS + 32
-const HIGH: i32 = CONSTANTS + 48
-const LOW: i32 = CONSTANTS + 64
-const LEAST: i32 = CONSTANTS + 80
-/** Coefficients of e^f − 1 − f from f² on, the best of their degree for |f| ≤ ln 2 / 2. */
+const HALF: i32 = CONSTANTS + 16
+const INVERSE_LN2: i32 = CONSTANTS + 32
+const WHOLE: i32 = CONSTANTS + 48
+const HIGH: i32 = CONSTANTS + 64
+const LOW: i32 = CONSTANTS + 80
+/** Coefficients of e^f − 1 − f from f³ on, the best of their degree for |f| ≤ ln 2 / 2. */
 const CURVE: i32 = CONSTANTS + 96
+/** The same for |x| ≤ 0.25: those of the series but for the fifth, which makes up for what is cut off. */
+const SHORT_CURVE: i32 = CONSTANTS + 160
 
 function storeConstants(): void {
   v128.store(ONE, f32x4.splat(1))
+  v128.store(HALF, f32x4.splat(0.5))
   v128.store(INVERSE_LN2, f32x4.splat(LOG2E))
   v128.store(WHOLE, f32x4.splat(ROUNDER))
   v128.store(HIGH, f32x4.splat(LN2_HIGH))
   v128.store(LOW, f32x4.splat(LN2_LOW))
-  v128.store(LEAST, f32x4.splat(VANISHES))
-  v128.store(CURVE, f32x4.splat(0.5))
-  v128.store(CURVE, f32x4.splat(0.16666576266288757), 16)
-  v128.store(CURVE, f32x4.splat(0.041666556149721146), 32)
-  v128.store(CURVE, f32x4.splat(0.008363177999854088), 48)
-  v128.store(CURVE, f32x4.splat(0.0013926181709393859), 64)
+  v128.store(CURVE, f32x4.splat(0.16666576266288757))
+  v128.store(CURVE, f32x4.splat(0.041666556149721146), 16)
+  v128.store(CURVE, f32x4.splat(0.008363177999854088), 32)
+  v128.store(CURVE, f32x4.splat(0.0013926181709393859), 48)
+  v128.store(SHORT_CURVE, f32x4.splat(0.1666666716337204))
+  v128.store(SHORT_CURVE, f32x4.splat(0.0416666679084301), 16)
+  v128.store(SHORT_CURVE, f32x4.splat(0.00834133), 32)
+  v128.store(SHORT_CURVE, f32x4.splat(0.0013888889225199819), 48)
 }
 
 let peakTarget: f32 = 0
 let offset: f32 = 0
+/** The largest x². */
 let widest: v128 = f32x4.splat(0)
 let sumWeight: v128 = f64x2.splat(0)
 let sumTarget: v128 = f64x2.splat(0)
@@ -75,47 +84,44 @@ function largestOf(values: v128): f32 {
   return a < b ? b : a
 }
 
-/** Largest logit of every run of both sides; false where a logit is NaN, infinite or out of the range of differences. */
-function findPeaks(r: i32, t: i32, runs: i32, peaks: i32): bool {
-  const limit = held(f32x4.splat(LARGEST))
-  let bad = f32x4.splat(0)
+@inline
+function mostOfFour(at: i32): v128 {
+  const low = f32x4.pmax(v128.load(at), v128.load(at, 16))
+  return f32x4.pmax(low, f32x4.pmax(v128.load(at, 32), v128.load(at, 48)))
+}
+
+/** Largest logit of every run of both sides. NaN may be passed over: the sums will show it. */
+function findPeaks(r: i32, t: i32, runs: i32, peaks: i32): void {
   for (let end = r + runs * RUN_BYTES; r < end; peaks += 4) {
     let most = v128.load(r)
     let mostTarget = v128.load(t)
-    for (let stop = r + RUN_BYTES; r < stop; r += 16, t += 16) {
-      const reference = v128.load(r)
-      const target = v128.load(t)
-      most = f32x4.pmax(most, reference)
-      mostTarget = f32x4.pmax(mostTarget, target)
-      bad = v128.or(bad, v128.not(f32x4.lt(f32x4.abs(f32x4.sub(reference, target)), limit)))
+    for (let stop = r + RUN_BYTES; r < stop; r += 64, t += 64) {
+      most = f32x4.pmax(most, mostOfFour(r))
+      mostTarget = f32x4.pmax(mostTarget, mostOfFour(t))
     }
     store<f32>(peaks, largestOf(most))
     store<f32>(peaks + (runs << 2), largestOf(mostTarget))
   }
-  return !v128.any_true(bad)
 }
 
-/** The first of the largest. */
+/** The first of the largest; −1 where that is not finite. */
 function argMax(row: i32, runs: i32, peaks: i32): i32 {
   let best = 0
   for (let run = 1; run < runs; run++) if (load<f32>(peaks + (run << 2)) > load<f32>(peaks + (best << 2))) best = run
   const peak = load<f32>(peaks + (best << 2))
+  if (!(peak - peak == 0)) return -1
   let at = best * ROW_RUN
   while (load<f32>(row + (at << 2)) != peak) at++
   return at
 }
 
-/** e^f − 1 − f, in pairs of terms so that fewer operations wait for each other. */
+/** The whole number nearest to x / ln 2, in the lowest bits. */
 @inline
-function curve(f: v128): v128 {
-  const square = f32x4.mul(f, f)
-  const low = f32x4.add(f32x4.mul(f, v128.load(CURVE, 16)), v128.load(CURVE))
-  const high = f32x4.add(f32x4.mul(f, v128.load(CURVE, 48)), v128.load(CURVE, 32))
-  const all = f32x4.add(f32x4.mul(square, v128.load(CURVE, 64)), high)
-  return f32x4.mul(f32x4.add(f32x4.mul(all, square), low), square)
+function roundedOf(x: v128): v128 {
+  return f32x4.add(f32x4.mul(x, v128.load(INVERSE_LN2)), v128.load(WHOLE))
 }
 
-/** What is left of x after whole multiples of ln 2; `rounded` holds their number. */
+/** What is left of x after that many multiples of ln 2. */
 @inline
 function reduce(x: v128, rounded: v128): v128 {
   const whole = f32x4.sub(rounded, v128.load(WHOLE))
@@ -123,76 +129,130 @@ function reduce(x: v128, rounded: v128): v128 {
   return f32x4.sub(rest, f32x4.mul(whole, v128.load(LOW)))
 }
 
-/** e^y for y up to 0, and 0 where y is as low as it gets. */
+/** (e^f − 1 − f) / f² */
 @inline
-function weightOf(y: v128): v128 {
-  const rounded = f32x4.add(f32x4.mul(y, v128.load(INVERSE_LN2)), v128.load(WHOLE))
+function curve(f: v128): v128 {
+  const last = f32x4.add(f32x4.mul(v128.load(CURVE, 48), f), v128.load(CURVE, 32))
+  const middle = f32x4.add(f32x4.mul(last, f), v128.load(CURVE, 16))
+  return f32x4.add(f32x4.mul(f32x4.add(f32x4.mul(middle, f), v128.load(CURVE)), f), v128.load(HALF))
+}
+
+/** The same where the square of x is at most SHORT. */
+@inline
+function shortCurve(x: v128, square: v128): v128 {
+  const first = f32x4.add(f32x4.mul(x, v128.load(SHORT_CURVE)), v128.load(HALF))
+  const middle = f32x4.add(f32x4.mul(x, v128.load(SHORT_CURVE, 32)), v128.load(SHORT_CURVE, 16))
+  const last = f32x4.add(f32x4.mul(square, v128.load(SHORT_CURVE, 48)), middle)
+  return f32x4.add(f32x4.mul(square, last), first)
+}
+
+/** e^y for y above `least` and up to 0; 0 for all others. */
+@inline
+function weightOf(y: v128, least: v128): v128 {
+  const rounded = roundedOf(y)
   const f = reduce(y, rounded)
-  const mantissa = f32x4.add(v128.load(ONE), f32x4.add(f, curve(f)))
-  return v128.and(i32x4.add(mantissa, i32x4.shl(rounded, 23)), f32x4.gt(y, v128.load(LEAST)))
+  const slope = f32x4.add(f32x4.mul(curve(f), f), v128.load(ONE))
+  const mantissa = f32x4.add(f32x4.mul(slope, f), v128.load(ONE))
+  return v128.and(i32x4.add(mantissa, i32x4.shl(rounded, 23)), f32x4.gt(y, least))
 }
 
-/** One run: weights and ratios are stored, and six sums of them added up. */
+/** Stores the weights of some runs and adds them up, as they are and times y. */
 @inline
-function addRun(r: i32, t: i32, weights: i32, ratios: i32, isPartial: bool, isWide: bool): void {
-  const peak = f32x4.splat(peakTarget)
-  const shift = f32x4.splat(offset)
-  const zero = f32x4.splat(0)
-  let weightSum = zero, targetSum = zero, differenceSum = zero, curveSum = zero, ratioSum = zero, squaredSum = zero
-  let most = widest
-  for (let at = 0; at < RUN_BYTES; at += 16) {
-    const target = v128.load(t + at)
-    const y = f32x4.pmax(f32x4.sub(target, peak), v128.load(LEAST))
-    let x = f32x4.sub(f32x4.sub(v128.load(r + at), target), shift)
-    let weight = weightOf(y)
-    if (isPartial) {
-      const counts = v128.load(COUNTS + at)
-      x = v128.and(x, counts)
-      weight = v128.and(weight, counts)
+function weigh(t: i32, weights: i32, runs: i32, isPartial: bool): void {
+  const peak = held(f32x4.splat(peakTarget))
+  const least = held(f32x4.splat(VANISHES))
+  let wide = sumWeight, wideTarget = sumTarget
+  for (let end = t + runs * RUN_BYTES; t < end; ) {
+    let sum = f32x4.splat(0), targetSum = f32x4.splat(0)
+    for (let at: i32 = 0; at < RUN_BYTES; at += 32, t += 32, weights += 32) {
+      const y0 = f32x4.sub(v128.load(t), peak)
+      const y1 = f32x4.sub(v128.load(t, 16), peak)
+      let weight0 = weightOf(y0, least)
+      let weight1 = weightOf(y1, least)
+      if (isPartial) {
+        weight0 = v128.and(weight0, v128.load(COUNTS + at))
+        weight1 = v128.and(weight1, v128.load(COUNTS + at, 16))
+      }
+      sum = f32x4.add(sum, f32x4.add(weight0, weight1))
+      targetSum = f32x4.add(targetSum, f32x4.add(f32x4.mul(weight0, y0), f32x4.mul(weight1, y1)))
+      v128.store(weights, weight0)
+      v128.store(weights, weight1, 16)
     }
-    most = f32x4.pmax(most, f32x4.abs(x))
-    let bend: v128, ratio: v128
-    if (isWide) {
-      const rounded = f32x4.add(f32x4.mul(x, v128.load(INVERSE_LN2)), v128.load(WHOLE))
-      const f = reduce(x, rounded)
-      const bendOfRest = curve(f)
-      const power = i32x4.add(i32x4.shl(rounded, 23), v128.load(ONE))
-      ratio = f32x4.add(f32x4.mul(power, f32x4.add(f, bendOfRest)), f32x4.sub(power, v128.load(ONE)))
-      bend = v128.bitselect(bendOfRest, f32x4.sub(ratio, x), f32x4.eq(power, v128.load(ONE)))
-    } else {
-      bend = curve(x)
-      ratio = f32x4.add(x, bend)
-    }
-    v128.store(weights + at, weight)
-    v128.store(ratios + at, ratio)
-    weightSum = f32x4.add(weightSum, weight)
-    targetSum = f32x4.add(targetSum, f32x4.mul(weight, y))
-    differenceSum = f32x4.add(differenceSum, f32x4.mul(weight, x))
-    curveSum = f32x4.add(curveSum, f32x4.mul(weight, bend))
-    ratioSum = f32x4.add(ratioSum, ratio)
-    squaredSum = f32x4.add(squaredSum, f32x4.mul(ratio, ratio))
+    wide = widen(wide, sum)
+    wideTarget = widen(wideTarget, targetSum)
   }
-  widest = most
-  sumWeight = widen(sumWeight, weightSum)
-  sumTarget = widen(sumTarget, targetSum)
-  sumDifference = widen(sumDifference, differenceSum)
-  sumCurve = widen(sumCurve, curveSum)
-  sumRatio = widen(sumRatio, ratioSum)
-  sumSquared = widen(sumSquared, squaredSum)
+  sumWeight = wide
+  sumTarget = wideTarget
 }
 
-function addShort(r: i32, t: i32, weights: i32, ratios: i32): void {
-  addRun(r, t, weights, ratios, false, false)
+/** Stores the ratios of some runs and adds up what they and their weights give. */
+@inline
+function relate(r: i32, t: i32, weights: i32, ratios: i32, runs: i32, isPartial: bool, isWide: bool): void {
+  const shift = held(f32x4.splat(offset))
+  const zero = f32x4.splat(0)
+  let most = zero, wideDifference = sumDifference, wideCurve = sumCurve, wideRatio = sumRatio, wideSquared = sumSquared
+  for (let end = r + runs * RUN_BYTES; r < end; ) {
+    let differenceSum = zero, curveSum = zero, ratioSum = zero, squaredSum = zero
+    for (let at: i32 = 0; at < RUN_BYTES; at += 16, r += 16, t += 16, weights += 16, ratios += 16) {
+      let x = f32x4.sub(f32x4.sub(v128.load(r), v128.load(t)), shift)
+      if (isPartial) x = v128.and(x, v128.load(COUNTS + at))
+      const square = f32x4.mul(x, x)
+      most = f32x4.pmax(square, most)
+      let bend: v128, ratio: v128
+      if (isWide) {
+        const rounded = roundedOf(x)
+        const f = reduce(x, rounded)
+        const bendOfRest = f32x4.mul(curve(f), f32x4.mul(f, f))
+        const power = i32x4.add(i32x4.shl(rounded, 23), v128.load(ONE))
+        ratio = f32x4.add(f32x4.mul(power, f32x4.add(f, bendOfRest)), f32x4.sub(power, v128.load(ONE)))
+        bend = v128.bitselect(bendOfRest, f32x4.sub(ratio, x), f32x4.eq(power, v128.load(ONE)))
+      } else {
+        bend = f32x4.mul(shortCurve(x, square), square)
+        ratio = f32x4.add(x, bend)
+      }
+      const weight = v128.load(weights)
+      differenceSum = f32x4.add(differenceSum, f32x4.mul(weight, x))
+      curveSum = f32x4.add(curveSum, f32x4.mul(weight, bend))
+      ratioSum = f32x4.add(ratioSum, ratio)
+      squaredSum = f32x4.add(squaredSum, f32x4.mul(ratio, ratio))
+      v128.store(ratios, ratio)
+    }
+    wideDifference = widen(wideDifference, differenceSum)
+    wideCurve = widen(wideCurve, curveSum)
+    wideRatio = widen(wideRatio, ratioSum)
+    wideSquared = widen(wideSquared, squaredSum)
+  }
+  if (!isWide && !(largestOf(most) <= SHORT)) {
+    isTooWide = true
+    return
+  }
+  widest = f32x4.pmax(widest, most)
+  sumDifference = wideDifference
+  sumCurve = wideCurve
+  sumRatio = wideRatio
+  sumSquared = wideSquared
 }
 
-function addWide(r: i32, t: i32, weights: i32, ratios: i32): void {
-  addRun(r, t, weights, ratios, false, true)
+/** Set where the short series did not do; nothing was added up then. */
+let isTooWide: bool = false
+
+function weighAll(t: i32, weights: i32, runs: i32): void {
+  weigh(t, weights, runs, false)
 }
 
-/** A run without the arg-max and without what lies behind the end of the row. */
+function relateShort(r: i32, t: i32, weights: i32, ratios: i32, runs: i32): void {
+  relate(r, t, weights, ratios, runs, false, false)
+}
+
+function relateWide(r: i32, t: i32, weights: i32, ratios: i32, runs: i32): void {
+  relate(r, t, weights, ratios, runs, false, true)
+}
+
+/** One run without the arg-max and without what lies behind the end of the row. */
 function addPartial(r: i32, t: i32, weights: i32, ratios: i32, first: i32, size: i32, best: i32): void {
   for (let i = 0; i < ROW_RUN; i++) store<i32>(COUNTS + (i << 2), first + i < size && first + i != best ? -1 : 0)
-  addRun(r, t, weights, ratios, true, true)
+  weigh(t, weights, 1, true)
+  relate(r, t, weights, ratios, 1, true, true)
 }
 
 /**
@@ -205,14 +265,14 @@ export function addRow(size: i32): void {
   const r: i32 = ROWS, t: i32 = r + bytes, weights: i32 = t + bytes, ratios: i32 = weights + bytes, peaks: i32 = ratios + bytes
   storeConstants()
   put(FLAGGED, 1)
-  if (!findPeaks(r, t, runs, peaks)) return
+  findPeaks(r, t, runs, peaks)
   const best = argMax(t, runs, peaks + (runs << 2))
+  const bestReference = argMax(r, runs, peaks)
+  if (best < 0 || bestReference < 0) return
   peakTarget = load<f32>(t + (best << 2))
   offset = load<f32>(r + (best << 2)) - peakTarget
-  put(ARG_MAX_REFERENCE, argMax(r, runs, peaks))
+  put(ARG_MAX_REFERENCE, bestReference)
   put(ARG_MAX_TARGET, best)
-  put(PEAK_REFERENCE, load<f32>(r + (best << 2)))
-  put(PEAK_TARGET, peakTarget)
   const zero = f64x2.splat(0)
   sumWeight = zero
   sumTarget = zero
@@ -222,7 +282,9 @@ export function addRow(size: i32): void {
   sumSquared = zero
   widest = f32x4.splat(0)
   addRuns(r, t, weights, ratios, size, runs, best)
-  if (!(largestOf(widest) <= WIDEST)) return
+  // What is infinite or NaN on a side shows in x, and so in the largest square or in a sum.
+  const sum = total(sumRatio) + total(sumTarget)
+  if (!(largestOf(widest) <= WIDEST) || sum != sum) return
   put(WEIGHT, total(sumWeight))
   put(WEIGHT_TARGET, total(sumTarget))
   put(WEIGHT_DIFFERENCE, total(sumDifference))
@@ -232,34 +294,27 @@ export function addRow(size: i32): void {
   put(FLAGGED, 0)
 }
 
-/** Short series until a run shows that they do not do; that run is done again. */
+/** Stretches of whole runs; the run of the arg-max and one that is not full are stretches of their own. */
 function addRuns(r: i32, t: i32, weights: i32, ratios: i32, size: i32, runs: i32, best: i32): void {
-  let isWide = false
-  for (let run = 0; run < runs; run++) {
-    const first = run * ROW_RUN
-    const at = first << 2
-    if (best - first < ROW_RUN && best >= first || first + ROW_RUN > size) {
-      addPartial(r + at, t + at, weights + at, ratios + at, first, size, best)
-    } else if (isWide) {
-      addWide(r + at, t + at, weights + at, ratios + at)
-    } else {
-      const w = sumWeight, y = sumTarget, x = sumDifference, g = sumCurve, q = sumRatio, s = sumSquared, known = widest
-      widest = f32x4.splat(0)
-      addShort(r + at, t + at, weights + at, ratios + at)
-      if (largestOf(widest) <= SHORT) {
-        widest = f32x4.pmax(widest, known)
-        continue
-      }
-      isWide = true
-      sumWeight = w
-      sumTarget = y
-      sumDifference = x
-      sumCurve = g
-      sumRatio = q
-      sumSquared = s
-      widest = known
-      addWide(r + at, t + at, weights + at, ratios + at)
+  const bestRun = best / ROW_RUN
+  const whole = size / ROW_RUN
+  let wider = 0
+  for (let run: i32 = 0; run < runs; ) {
+    const at = run * RUN_BYTES
+    if (run == bestRun || run >= whole) {
+      addPartial(r + at, t + at, weights + at, ratios + at, run * ROW_RUN, size, best)
+      run++
+      continue
     }
+    const count = min(STRETCH, (run < bestRun ? min(bestRun, whole) : whole) - run)
+    weighAll(t + at, weights + at, count)
+    isTooWide = wider >= TRIES
+    if (!isTooWide) relateShort(r + at, t + at, weights + at, ratios + at, count)
+    if (isTooWide) {
+      relateWide(r + at, t + at, weights + at, ratios + at, count)
+      wider++
+    }
+    run += count
   }
 }
 
@@ -270,14 +325,17 @@ export function addDistances(size: i32, scale: f32, constant: f32): f64 {
   let weights: i32 = ROWS + 2 * bytes
   const slope = f32x4.splat(scale)
   const shift = f32x4.splat(constant)
+  const magnitude = held(i32x4.splat(0x7fffffff))
   let sum = f64x2.splat(0)
   for (let end = weights + bytes; weights < end; ) {
-    let part = f32x4.splat(0)
-    for (let stop = weights + RUN_BYTES; weights < stop; weights += 16) {
-      const distance = f32x4.abs(f32x4.add(f32x4.mul(slope, v128.load(weights + bytes)), shift))
-      part = f32x4.add(part, f32x4.mul(v128.load(weights), distance))
+    let part0 = f32x4.splat(0), part1 = f32x4.splat(0)
+    for (let stop = weights + RUN_BYTES; weights < stop; weights += 32) {
+      const distance0 = v128.and(f32x4.add(f32x4.mul(slope, v128.load(weights + bytes)), shift), magnitude)
+      const distance1 = v128.and(f32x4.add(f32x4.mul(slope, v128.load(weights + bytes, 16)), shift), magnitude)
+      part0 = f32x4.add(part0, f32x4.mul(v128.load(weights), distance0))
+      part1 = f32x4.add(part1, f32x4.mul(v128.load(weights, 16), distance1))
     }
-    sum = widen(sum, part)
+    sum = widen(sum, f32x4.add(part0, part1))
   }
   return total(sum)
 }
