@@ -18,20 +18,22 @@ const LARGEST_RELATIVE: f32 = 1e30
 /** Up to here both sides lie within a factor of two, and so many steps apart at most, in parts of the reference. */
 const EXACT_RELATIVE: f32 = 0.499
 const STEPS_PER_RELATIVE: f64 = 33554432 // 2^25
+/** All bits of a float32 but its sign. */
+const MAGNITUDE: i32 = 0x7fffffff
 /** Offsets of 32768 bins of 4 bytes. */
 const BIN_OFFSETS: i32 = 0x1fffc
 
 // What one block gives.
-let sumAbs: v128 = f64x2.splat(0)
-let sumDifference: v128 = f64x2.splat(0)
-let sumReference: v128 = f64x2.splat(0)
-let sumTarget: v128 = f64x2.splat(0)
-let sumProduct: v128 = f64x2.splat(0)
+let sumAbs: f64 = 0
+let sumDifference: f64 = 0
+let sumReference: f64 = 0
+let sumTarget: f64 = 0
+let sumProduct: f64 = 0
 let maxAbs: f32 = 0
 let leastAbs: f32 = 0
 let maxReference: f32 = 0
-let sumRelative: v128 = f64x2.splat(0)
-let sumHalfUlp: v128 = f64x2.splat(0)
+let sumRelative: f64 = 0
+let sumHalfUlp: f64 = 0
 let maxRelative: f32 = 0
 let leastRelative: f32 = 0
 let relativeCount: i32 = 0
@@ -70,97 +72,136 @@ function laneSum(counts: v128): i32 {
   )
 }
 
-/** Sums and largest magnitudes; leaves absolute errors at ABSOLUTE_32. */
+/** Sums and largest magnitudes: all that touches memory which is not in the first cache yet, in as few operations as possible. */
 function addBlock(r: i32, t: i32): void {
   const zero = f64x2.splat(0)
-  let wideAbs = zero, wideDifference = zero, wideReference = zero, wideTarget = zero, wideProduct = zero
-  let mostAbs = f32x4.splat(0), leastOf = f32x4.splat(Infinity), mostReference = f32x4.splat(0)
-  let to: i32 = ABSOLUTE_32
+  const bits = held(i32x4.splat(MAGNITUDE))
+  let wideAbs = zero, wideDifference = zero, wideReference = zero, wideProduct = zero
+  let mostAbs = zero, mostReference = zero, mostRelative = zero
   for (let end = r + (BLOCK << 2); r < end; ) {
-    let abs = zero, differences = zero, references = zero, targets = zero, products = zero
+    let abs = zero, differences = zero, references = zero, products = zero
     for (let groupEnd = r + GROUP; r < groupEnd; ) {
-      let abs1 = zero, differences1 = zero, references1 = zero, targets1 = zero, products1 = zero
-      for (let runEnd = r + RUN; r < runEnd; r += 16, t += 16, to += 16) {
+      let abs1 = zero, differences1 = zero, references1 = zero, products1 = zero
+      for (let runEnd = r + RUN; r < runEnd; r += 16, t += 16) {
         const reference = v128.load(r)
-        const target = v128.load(t)
-        const difference = f32x4.sub(target, reference)
-        const error = f32x4.abs(difference)
-        v128.store(to, error)
+        const difference = f32x4.sub(v128.load(t), reference)
+        const error = v128.and(difference, bits)
+        const magnitude = v128.and(reference, bits)
         abs1 = f32x4.add(abs1, error)
         differences1 = f32x4.add(differences1, f32x4.mul(difference, difference))
         references1 = f32x4.add(references1, f32x4.mul(reference, reference))
-        targets1 = f32x4.add(targets1, f32x4.mul(target, target))
         products1 = f32x4.add(products1, f32x4.mul(difference, reference))
         mostAbs = f32x4.pmax(mostAbs, error)
-        leastOf = f32x4.pmin(leastOf, error)
-        mostReference = f32x4.pmax(mostReference, f32x4.abs(reference))
+        mostReference = f32x4.pmax(mostReference, magnitude)
+        mostRelative = f32x4.pmax(mostRelative, f32x4.div(error, magnitude))
       }
       abs = f32x4.add(abs, abs1)
       differences = f32x4.add(differences, differences1)
       references = f32x4.add(references, references1)
-      targets = f32x4.add(targets, targets1)
       products = f32x4.add(products, products1)
     }
     wideAbs = widen(wideAbs, abs)
     wideDifference = widen(wideDifference, differences)
     wideReference = widen(wideReference, references)
-    wideTarget = widen(wideTarget, targets)
     wideProduct = widen(wideProduct, products)
   }
-  sumAbs = wideAbs
-  sumDifference = wideDifference
-  sumReference = wideReference
-  sumTarget = wideTarget
-  sumProduct = wideProduct
+  sumAbs = total(wideAbs)
+  sumDifference = total(wideDifference)
+  sumReference = total(wideReference)
+  sumProduct = total(wideProduct)
   maxAbs = largestOf(mostAbs)
-  leastAbs = least(leastOf)
   maxReference = largestOf(mostReference)
+  maxRelative = largestOf(mostRelative)
 }
 
-/**
- * Relative errors and whether any place may be over its limit. Leaves at RELATIVE_32 which bins of the histogram the
- * errors belong to, as offsets; that of NaN where the reference is zero.
- */
-function relateBlock(r: i32, rtol: f32, constant: f32): void {
+/** Σt² follows from the other sums, but for roundings that would show where the target is much smaller than the reference. */
+function addTarget(t: i32): void {
+  sumTarget = sumReference + 2 * sumProduct + sumDifference
+  if (sumTarget >= 0.5 * sumReference) return
+  let wide = f64x2.splat(0)
+  for (let end = t + (BLOCK << 2); t < end; ) {
+    let sums = f32x4.splat(0)
+    for (let stop = t + RUN; t < stop; t += 16) {
+      const target = v128.load(t)
+      sums = f32x4.add(sums, f32x4.mul(target, target))
+    }
+    wide = widen(wide, sums)
+  }
+  sumTarget = total(wide)
+}
+
+/** Relative errors where the reference is not zero; at those places they are infinite. */
+function relateFinite(r: i32, t: i32): void {
+  const bits = held(i32x4.splat(MAGNITUDE))
+  const zero = f32x4.splat(0)
+  let most = zero
+  for (let end = r + (BLOCK << 2); r < end; r += 16, t += 16) {
+    const reference = v128.load(r)
+    const error = v128.and(f32x4.sub(v128.load(t), reference), bits)
+    const relative = f32x4.div(error, v128.and(reference, bits))
+    most = f32x4.pmax(most, v128.andnot(relative, f32x4.eq(reference, zero)))
+  }
+  maxRelative = largestOf(most)
+}
+
+/** Whether any place may be over its limit; none is unless the largest error is over the smallest limit. */
+function checkLimits(r: i32, t: i32, rtol: f32, constant: f32): void {
+  suspect = 0
+  if (maxAbs <= constant) return
+  const bits = held(i32x4.splat(MAGNITUDE))
   const zero = f32x4.splat(0)
   const slope = f32x4.splat(rtol)
   const offset = f32x4.splat(constant)
+  let over = zero
+  for (let end = r + (BLOCK << 2); r < end; r += 16, t += 16) {
+    const reference = v128.load(r)
+    const error = v128.and(f32x4.sub(v128.load(t), reference), bits)
+    const limit = f32x4.pmax(f32x4.add(f32x4.mul(slope, v128.and(reference, bits)), offset), zero)
+    over = v128.or(over, f32x4.gt(error, limit))
+  }
+  suspect = <i32>v128.any_true(over)
+}
+
+/**
+ * Everything about relative errors but the largest, and what is counted. Leaves at ABSOLUTE_32 and RELATIVE_32 which bins of
+ * the histograms the errors belong to, as offsets; that of NaN where the reference is zero.
+ */
+function relateBlock(r: i32, t: i32): void {
+  const bits = held(i32x4.splat(MAGNITUDE))
   const bins = held(i32x4.splat(BIN_OFFSETS))
+  const zero = f32x4.splat(0)
   let wide = f64x2.splat(0)
-  let most = zero, mostOrInfinite = zero, leastOf = f32x4.splat(Infinity), over = zero, counts = zero, unequal = zero
+  let leastOf = f32x4.splat(Infinity), leastRelativeOf = leastOf, zeros = zero, equal = zero
   let at: i32 = 0
   for (let end: i32 = BLOCK << 2; at < end; ) {
     let sums = zero
     for (let stop = at + 2 * RUN; at < stop; at += 16) {
-      const magnitude = f32x4.abs(v128.load(r + at))
-      const error = v128.load(ABSOLUTE_32 + at)
-      const relative = f32x4.div(error, magnitude)
-      const isZero = f32x4.eq(magnitude, zero)
+      const reference = v128.load(r + at)
+      const error = v128.and(f32x4.sub(v128.load(t + at), reference), bits)
+      const relative = f32x4.div(error, v128.and(reference, bits))
+      const isZero = f32x4.eq(reference, zero)
       const known = v128.or(relative, isZero)
+      v128.store(ABSOLUTE_32 + at, v128.and(i32x4.shr_u(error, 14), bins))
       v128.store(RELATIVE_32 + at, v128.and(i32x4.shr_u(known, 14), bins))
       sums = f32x4.add(sums, v128.andnot(relative, isZero))
-      most = f32x4.pmax(most, known)
-      mostOrInfinite = f32x4.pmax(mostOrInfinite, relative)
-      leastOf = f32x4.pmin(leastOf, known)
-      counts = i32x4.add(counts, isZero)
-      unequal = i32x4.sub(unequal, f32x4.ne(error, zero))
-      const limit = f32x4.pmax(f32x4.add(f32x4.mul(slope, magnitude), offset), zero)
-      over = v128.or(over, f32x4.gt(error, limit))
+      leastOf = f32x4.pmin(leastOf, error)
+      leastRelativeOf = f32x4.pmin(leastRelativeOf, known)
+      zeros = i32x4.add(zeros, isZero)
+      equal = i32x4.add(equal, f32x4.eq(error, zero))
     }
     wide = widen(wide, sums)
   }
-  sumRelative = wide
-  maxRelative = largestOf(most)
-  isFar = largestOf(mostOrInfinite) > EXACT_RELATIVE
-  leastRelative = least(leastOf)
-  relativeCount = BLOCK + laneSum(counts)
-  different = laneSum(unequal)
-  suspect = <i32>v128.any_true(over)
+  sumRelative = total(wide)
+  leastAbs = least(leastOf)
+  leastRelative = least(leastRelativeOf)
+  relativeCount = BLOCK + laneSum(zeros)
+  different = BLOCK + laneSum(equal)
 }
 
-/** As in relateBlock, where a step of the storage dtype may be larger than the limits. */
-function checkSteps(r: i32, rtol: f32, constant: f32, ulps: f32, tie: f32, mantissa: f32, leastPower: f32): void {
+/** As checkLimits, where a step of the storage dtype may be larger than the limits. */
+function checkSteps(r: i32, t: i32, rtol: f32, constant: f32, ulps: f32, tie: f32, mantissa: f32, leastPower: f32): void {
   const zero = f32x4.splat(0)
+  const bits = held(i32x4.splat(MAGNITUDE))
   const exponent = held(i32x4.splat(0x7f800000))
   const smallest = f32x4.splat(leastPower)
   const step = f32x4.splat(mantissa)
@@ -179,15 +220,15 @@ function checkSteps(r: i32, rtol: f32, constant: f32, ulps: f32, tie: f32, manti
       const ulp = f32x4.mul(f32x4.pmax(v128.and(reference, exponent), smallest), step)
       const halfUlp = f32x4.mul(ulp, half)
       sums = f32x4.add(sums, f32x4.mul(halfUlp, halfUlp))
-      const limit = f32x4.add(f32x4.mul(slope, f32x4.abs(reference)), offset)
+      const limit = f32x4.add(f32x4.mul(slope, v128.and(reference, bits)), offset)
       const raised = f32x4.pmax(limit, f32x4.pmax(f32x4.mul(steps, ulp), zero))
-      const error = v128.load(ABSOLUTE_32 + at)
+      const error = v128.and(f32x4.sub(v128.load(t + at), reference), bits)
       const isTied = v128.and(f32x4.ge(error, raised), f32x4.gt(error, tied))
       over = v128.or(over, v128.or(f32x4.gt(error, raised), isTied))
     }
     wide = widen(wide, sums)
   }
-  sumHalfUlp = wide
+  sumHalfUlp = total(wide)
   suspect = <i32>v128.any_true(over)
 }
 
@@ -239,7 +280,7 @@ function raiseSteps(r: i32, t: i32): void {
 
 /** Whether float32 held everything: nothing infinite or NaN, nothing so small that its square lost bits. */
 function isHeld(): bool {
-  const sums = total(sumReference) + total(sumTarget) + total(sumDifference)
+  const sums = sumReference + sumTarget + sumDifference
   if (!(sums - sums == 0)) return false
   if (maxAbs != 0 && maxAbs < LEAST_DIFFERENCE) return false
   if (maxReference != 0 && maxReference < LEAST_REFERENCE) return false
@@ -266,37 +307,41 @@ function lower(place: i32, value: f64): void {
 
 function keepBlock(hasSteps: bool): void {
   add(SUM_FINITE, BLOCK)
-  add(SUM_ABS, total(sumAbs))
-  add(SUM_DIFFERENCE, total(sumDifference))
-  add(SUM_REFERENCE, total(sumReference))
-  add(SUM_TARGET, total(sumTarget))
-  add(SUM_PRODUCT, total(sumProduct))
-  if (hasSteps) add(SUM_HALF_ULP, total(sumHalfUlp))
-  add(SUM_RELATIVE, total(sumRelative))
+  add(SUM_ABS, sumAbs)
+  add(SUM_DIFFERENCE, sumDifference)
+  add(SUM_REFERENCE, sumReference)
+  add(SUM_TARGET, sumTarget)
+  add(SUM_PRODUCT, sumProduct)
+  if (hasSteps) add(SUM_HALF_ULP, sumHalfUlp)
+  raise(MAX_REFERENCE, maxReference)
+}
+
+function keepRelative(): void {
+  add(SUM_RELATIVE, sumRelative)
   add(SUM_RELATIVE_COUNT, relativeCount)
   add(DIFFERENT, different)
-  raise(MAX_REFERENCE, maxReference)
   lower(LEAST_ABS, leastAbs)
   lower(LEAST_RELATIVE, leastRelative)
 }
 
-@inline
-function count(bin: i32, bins: i32): void {
-  store<u32>(bin + bins, load<u32>(bin + bins) + 1)
-}
-
 /** Adds the errors of a block to both histograms. */
 function countErrors(): void {
-  for (let at = 0; at < BLOCK << 2; at += 16) {
-    count(load<u16>(ABSOLUTE_32 + at, 2) << 2, ABSOLUTE_BINS)
-    count(load<u32>(RELATIVE_32 + at), RELATIVE_BINS)
-    count(load<u16>(ABSOLUTE_32 + at, 6) << 2, ABSOLUTE_BINS)
-    count(load<u32>(RELATIVE_32 + at, 4), RELATIVE_BINS)
-    count(load<u16>(ABSOLUTE_32 + at, 10) << 2, ABSOLUTE_BINS)
-    count(load<u32>(RELATIVE_32 + at, 8), RELATIVE_BINS)
-    count(load<u16>(ABSOLUTE_32 + at, 14) << 2, ABSOLUTE_BINS)
-    count(load<u32>(RELATIVE_32 + at, 12), RELATIVE_BINS)
+  for (let at = 0; at < BLOCK << 2; at += 8) {
+    countAbsolute(load<u32>(at, ABSOLUTE_32))
+    countRelative(load<u32>(at, RELATIVE_32))
+    countAbsolute(load<u32>(at, ABSOLUTE_32 + 4))
+    countRelative(load<u32>(at, RELATIVE_32 + 4))
   }
+}
+
+@inline
+function countAbsolute(offset: i32): void {
+  store<u32>(offset, load<u32>(offset, ABSOLUTE_BINS) + 1, ABSOLUTE_BINS)
+}
+
+@inline
+function countRelative(offset: i32): void {
+  store<u32>(offset, load<u32>(offset, RELATIVE_BINS) + 1, RELATIVE_BINS)
 }
 
 /**
@@ -327,14 +372,21 @@ export function scan(
       decode(kind, storedTarget, t)
     }
     addBlock(r, t)
-    relateBlock(r, rtol, constant)
-    if (hasSteps) checkSteps(r, rtol, constant, ulps, tie, step, smallest)
+    addTarget(t)
+    isFar = maxRelative > EXACT_RELATIVE
+    if (maxRelative == Infinity) relateFinite(r, t)
+    if (hasSteps) checkSteps(r, t, rtol, constant, ulps, tie, step, smallest)
+    else checkLimits(r, t, rtol, constant)
     const isKept = isHeld()
     if (isKept) {
       if (kind == FLOAT32) raiseSteps(r, t)
       else raise(MAX_ULP, halfStepsBetween(stored, storedTarget))
       keepBlock(hasSteps)
-      if (hasBins) countErrors()
+      if (hasBins) {
+        relateBlock(r, t)
+        keepRelative()
+        countErrors()
+      }
     }
     const words = BLOCKS + (block * BLOCK_WORDS << 2)
     store<i32>(words + (WORD_SKIPPED << 2), isKept ? 0 : 1)
