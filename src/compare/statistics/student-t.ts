@@ -1,0 +1,28 @@
+import { bisect, incompleteBeta } from './incomplete-beta.ts'
+
+/** The p-quantile of Student's t distribution. */
+export function studentQuantile(p: number, degrees: number): number {
+  if (!(p > 0 && p < 1) || !(degrees > 0)) throw new RangeError(`no quantile ${p} of t with ${degrees} degrees`)
+  if (p < 0.5) return -studentQuantile(1 - p, degrees)
+  // P(|t| ≤ x) with u = x² / (degrees + x²), which stays within [0, 1] for every x.
+  const within = (u: number) => incompleteBeta(u, 0.5, degrees / 2)
+  const u = bisect(within, 2 * p - 1, 0, 1)
+  return Math.sqrt((degrees * u) / (1 - u))
+}
+
+/** A bound each way that holds with this confidence on its own side. */
+export interface MeanBounds {
+  readonly mean: number
+  readonly low: number
+  readonly high: number
+}
+
+/** Of the mean of what these numbers are drawn from; two of them at least. */
+export function meanBounds(values: readonly number[], confidence: number): MeanBounds {
+  const n = values.length
+  if (n < 2) throw new RangeError(`${n} values say nothing about their spread; two are needed`)
+  const mean = values.reduce((sum, value) => sum + value, 0) / n
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1)
+  const reach = studentQuantile(confidence, n - 1) * Math.sqrt(variance / n)
+  return { mean, low: mean - reach, high: mean + reach }
+}
