@@ -107,6 +107,14 @@ describe('a model that cannot be judged', () => {
     expect(ran.stdout).toMatch(/^15 errors in /m)
   })
 
+  test('is also a variant, which only the folder of a decoder has', async () => {
+    const folder = project({ 'm.onnx': good })
+    const { code, stderr } = await assay(["test", "m.onnx", "--target", "ort-web:wasm,variant=fp16"], folder)
+    expect(code).toBe(4)
+    expect(stderr).toContain('has variant=fp16, which chooses among the ONNX files of a decoder')
+    expect(stderr).toContain('give the file itself with model= instead')
+  })
+
   test('does not keep the others from being judged', async () => {
     const mixed = project({ 'models/broken.onnx': 'no', 'models/good.onnx': good })
     const { code, results } = await assayJson(['test'], mixed)

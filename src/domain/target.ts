@@ -39,6 +39,7 @@ export interface TargetSchema {
 
 export const COMMON_OPTIONS: Readonly<Record<string, string | null>> = {
   model: null,
+  variant: null,
   hw: null,
   chip: null,
   board: null,

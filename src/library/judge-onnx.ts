@@ -1,4 +1,6 @@
 import { resolve } from 'node:path'
+import { UsageError } from '../domain/errors.ts'
+import type { Target } from '../domain/target.ts'
 import { OwnedFolder } from '../files/owned-folder.ts'
 import { shownPath } from '../reporters/shown-path.ts'
 import type { Pool } from '../runtimes/pool.ts'
@@ -46,6 +48,7 @@ async function beginDump({ cwd, values }: Invocation, pool: Pool): Promise<Forms
 function planModels(invocation: Invocation, pool: Pool, forms: FormsDump | null): Planned {
   const { cwd, paths, values, loaded, targets } = invocation
   const choices = onnxChoices(values, loaded.config)
+  refuseVariants([targets.reference, ...targets.otherReferences, ...targets.targets])
   const { forFolders, ...forModels } = targets
   const shared = {
     cwd,
@@ -59,4 +62,12 @@ function planModels(invocation: Invocation, pool: Pool, forms: FormsDump | null)
   }
   const suite = onnxSuite(shared)
   return { suites: [forms ? forms.after(suite) : suite, layersSuite({ ...shared, ...forFolders })], choices }
+}
+
+/** Judging the file in full precision in its place would say something about another model. */
+function refuseVariants(targets: readonly (Target | null)[]): void {
+  const asking = targets.find((target) => target?.options.variant !== undefined)
+  if (!asking) return
+  const text = `target "${asking.name}" has variant=${asking.options.variant}, which chooses among the ONNX files of a decoder's folder`
+  throw new UsageError('target', `${text}; give the file itself with model= instead`)
 }

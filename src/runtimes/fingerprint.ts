@@ -8,6 +8,7 @@ export function fingerprintOf(target: Target, schema: TargetSchema, ofWorker: st
   const options: Record<string, string | null> = { ...COMMON_OPTIONS, ...schema.options, ...target.options }
   // The model's own content is in the key of every step.
   delete options.model
+  delete options.variant
   const pairs = Object.entries(options).filter(([, value]) => value !== null)
   return JSON.stringify([ofWorker, target.device, pairs.sort(([a], [b]) => (a < b ? -1 : 1))])
 }

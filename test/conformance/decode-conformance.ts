@@ -32,7 +32,7 @@ function alone(prompt: readonly number[]): DecodeRequest {
   return { ...BATCH, ids: [prompt], mask: [prompt.map(() => 1)] }
 }
 
-export async function allSteps([decoding]: readonly Decoding[]): Promise<DecodeStep[]> {
+async function allSteps([decoding]: readonly Decoding[]): Promise<DecodeStep[]> {
   const steps: DecodeStep[] = []
   for await (const step of decoding!.steps) steps.push(step)
   return steps

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 import torch
 import transformers
 
+from ..decode import Decodes
 from ..engine import Session, StageFailure
-from .torch_decode import Decoding
+from .torch_decode import CachedModel
 from .torch_folder import TASKS, Folder, load_model, refused, whole_number
 from .torch_modules import Blame, Taps
 from .torch_values import from_torch, to_torch, walk
@@ -63,7 +64,7 @@ def compiler():
     return next((found for name in (os.environ.get("CXX"), "g++", "clang++") if name and (found := shutil.which(name))), None)
 
 
-class TorchSession(Session):
+class TorchSession(Decodes, Session):
     def __init__(self, model, options, device, taps, origin):
         self.model, self.device, self.blame = model, device, Blame(model)
         self.dtype = PRECISIONS[options["dtype"]]
@@ -82,7 +83,6 @@ class TorchSession(Session):
             "threads": str(torch.get_num_threads()), "compile": options["compile"],
             "attention": str(getattr(model.config, "_attn_implementation", None)), **origin,
         }
-        self.decoding = None
 
     def stream(self, inputs, give):
         """Sends outputs while they are computed; gives the duration and what is to be said against the run."""
@@ -132,18 +132,8 @@ class TorchSession(Session):
         self.has_compiled = counters["stats"]["unique_graphs"] > 0
         return [] if self.has_compiled else ["torch.compile compiled nothing of this model; all of it ran as it is"]
 
-    def decode_start(self, inputs, params):
-        self.decoding = None
-        self.decoding = Decoding(self, inputs, params)
-        return {}
-
-    def decode_step(self, params, give):
-        if self.decoding is None:
-            raise StageFailure("run", "decode.step without decode.start, or after its last step")
-        result = self.decoding.step(params, give)
-        if self.decoding.is_done:
-            self.decoding = None
-        return result
+    def decoder(self):
+        return CachedModel(self)
 
     def close(self):
         self.model = self.forward = self.taps = self.decoding = self.blame = None

@@ -1,0 +1,4 @@
+import { describeWithPython } from '../python.ts'
+import { describeDecoding } from './decode-conformance.ts'
+
+describeWithPython("ONNX Runtime's Python build", 'onnxruntime', () => describeDecoding('onnxruntime:cpu'))
