@@ -7,10 +7,12 @@ from math import prod
 
 import numpy as np
 
+from ..decode import Decodes
 from ..engine import Engine, NotHere, Outputs, Session, StageFailure, import_library, options_of
 from ..onnx_model import input_specs, output_specs, read_proto
 from ..identity import build_identity, processor_identity
 from ..tensors import PLAIN, Raw, byte_length
+from .onnx_decode import CachedGraph
 
 DEFAULTS = {"threads": "1", "precision": "f32"}
 
@@ -37,7 +39,7 @@ class OpenVino(Engine):
             "version": version(openvino),
             "accepts": ["onnx"],
             "dtypes": list(NAMES.values()),
-            "capabilities": {"kinds": ["tensor"]},
+            "capabilities": {"kinds": ["tensor"], "decode": True},
             "detail": {**what_runs(openvino), "devices": ", ".join(sorted(devices)),
                        "processor": core.get_property(self.device, "FULL_DEVICE_NAME")},
             "fingerprint": f"openvino {openvino.__version__} {build_identity(openvino)} {processor_identity()}",
@@ -103,7 +105,7 @@ def plain_words(error):
     return " ".join(kept or lines)
 
 
-class CompiledSession(Session):
+class CompiledSession(Decodes, Session):
     def __init__(self, compiled, graph, openvino):
         self.openvino, self.request = openvino, compiled.create_infer_request()
         self.inputs = input_specs(graph)
@@ -131,8 +133,17 @@ class CompiledSession(Session):
         data = np.frombuffer(value.data, np.uint8)
         return self.openvino.Tensor(data, self.openvino.Shape(value.shape), getattr(self.openvino.Type, name))
 
+    def decoder(self):
+        return CachedGraph(self.inputs, self.outputs, self.run_cached, lambda dtype, shape: np.empty(shape, dtype))
+
+    def run_cached(self, feeds, names):
+        outputs = self.run(feeds)
+        values = dict(outputs.values)
+        logits, *cached = (values[name] for name in names)
+        return logits, cached, outputs.duration_ms
+
     def close(self):
-        self.request = None
+        self.request = self.decoding = None
 
 
 def spec_of(port, name):

@@ -1,0 +1,4 @@
+import { describeWithPython } from '../python.ts'
+import { describeDecoding } from './decode-conformance.ts'
+
+describeWithPython('OpenVINO', 'openvino', () => describeDecoding('openvino:cpu'))
