@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { link, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, rename, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
@@ -19,7 +19,7 @@ import {
   TensorProtoSchema,
   TrainingInfoProtoSchema,
 } from './generated/onnx-ml_pb.ts'
-import { readModel } from './model.ts'
+import { modelFromBytes, readModel } from './model.ts'
 import { modelDigest } from './model-digest.ts'
 import { readTensor } from './read-tensor.ts'
 
@@ -93,6 +93,23 @@ test.each(['sub/weights.bin', './sub/weights.bin'])('data in a sub-folder (%s) i
   expect((await readModel(await asInitializer(external({ location })))).externalFiles).toHaveLength(1)
 })
 
+test('links of the Hugging Face cache to its own blobs are accepted, and read from there', async () => {
+  const repository = join(outside, 'models--a--b')
+  const blob = join(repository, 'blobs', 'd'.repeat(64))
+  folder = join(repository, 'snapshots', 'c'.repeat(40), 'onnx')
+  for (const each of [folder, join(repository, 'blobs')]) await mkdir(each, { recursive: true })
+  await writeFile(blob, new Uint8Array(16))
+  await symlink(`../../../blobs/${'d'.repeat(64)}`, join(folder, 'model.onnx_data'))
+  const path = await asInitializer(external({ location: 'model.onnx_data' }))
+  expect((await readModel(path)).externalFiles).toEqual([{ location: 'model.onnx_data', path: blob, byteLength: 16 }])
+  await rename(path, join(repository, 'blobs', 'e'.repeat(40)))
+  await symlink(`../../../blobs/${'e'.repeat(40)}`, path)
+  const linked = await readModel(path)
+  expect(linked).toMatchObject({ path, folder: join(repository, 'blobs'), fileName: null })
+  expect(linked.externalFiles).toEqual([{ location: 'd'.repeat(64), path: blob, byteLength: 16 }])
+  expect((await modelFromBytes(linked.bytes, linked.folder)).externalFiles).toEqual(linked.externalFiles)
+})
+
 describe('a location is refused that', () => {
   const cases: [string, string, RegExp][] = [
     ['climbs out', '../secret', /leaves the model's folder/],
@@ -119,6 +136,22 @@ describe('a location is refused that', () => {
     await symlink('weights.bin', join(folder, 'inner'))
     expect(await refusal(await asInitializer(external({ location: 'link' })))).toMatch(/symbolic link/)
     expect(await refusal(await asInitializer(external({ location: 'inner' })))).toMatch(/symbolic link/)
+  })
+
+  test('is a link into the blobs of another model of the Hugging Face cache, or past them', async () => {
+    const snapshot = join(outside, 'models--a--b', 'snapshots', 'c'.repeat(40))
+    const digest = 'd'.repeat(64)
+    const other = join(outside, 'models--other', 'blobs')
+    for (const each of [snapshot, other, join(outside, 'models--a--b', 'blobs')]) await mkdir(each, { recursive: true })
+    await writeFile(join(other, digest), new Uint8Array(16))
+    await symlink(join(outside, 'secret'), join(outside, 'models--a--b', 'blobs', digest))
+    folder = snapshot
+    await symlink(join(other, digest), join(snapshot, 'other'))
+    await symlink(`../../blobs/${digest}`, join(snapshot, 'past'))
+    await symlink('../../../secret', join(snapshot, 'out'))
+    for (const location of ['other', 'past', 'out']) {
+      expect(await refusal(await asInitializer(external({ location })))).toMatch(/symbolic link/)
+    }
   })
 
   test('goes through a symbolic link', async () => {

@@ -4,6 +4,7 @@ import { join, sep } from 'node:path'
 import { DTYPES, dtypeFromOnnx } from '../domain/dtype.ts'
 import { FormatError } from '../domain/errors.ts'
 import { type ModelProto, type TensorProto, TensorProto_DataLocation } from './generated/onnx-ml_pb.ts'
+import { hubBlobOf } from './hub-blob.ts'
 import { shapeOf } from './tensor-shape.ts'
 import { type FoundTensor, tensorProtosOf } from './walk.ts'
 
@@ -25,8 +26,8 @@ interface ExternalRange {
 const KEYS: readonly string[] = ['location', 'offset', 'length', 'checksum']
 
 /**
- * Checks every tensor whose data lies in another file: inside the model's folder, a regular file of its own without links,
- * and large enough. onnxruntime itself follows hard links.
+ * Checks every tensor whose data lies in another file: inside the model's folder, a regular file of its own without links
+ * (but those of the Hugging Face cache), and large enough. onnxruntime itself follows hard links.
  */
 export async function checkExternalData(proto: ModelProto, folder: string, what: string): Promise<ExternalFile[]> {
   const files = new Map<string, ExternalFile>()
@@ -45,6 +46,13 @@ type Problem = (text: string) => FormatError
 
 export function isExternal(tensor: TensorProto): boolean {
   return tensor.dataLocation === TensorProto_DataLocation.EXTERNAL || tensor.externalData.length > 0
+}
+
+/** Makes a tensor find its data in another file of the same content. */
+export function renameLocation(tensor: TensorProto, names: ReadonlyMap<string, string>): void {
+  for (const entry of tensor.externalData) {
+    if (entry.key === 'location') entry.value = names.get(entry.value) ?? entry.value
+  }
 }
 
 export function externalRange(tensor: TensorProto, problem: Problem): ExternalRange {
@@ -85,10 +93,10 @@ function byteCount(text: string, key: string, problem: Problem): number {
 
 async function checkFile(location: string, folder: string, problem: Problem): Promise<ExternalFile> {
   const shown = JSON.stringify(location)
-  await checkNoLinks(location, folder, problem)
-  const path = join(folder, location)
+  const blob = await checkNoLinks(location, folder, problem)
+  const path = blob ?? join(folder, location)
   const root = await realpath(folder)
-  if (!(await realpath(path)).startsWith(root.endsWith(sep) ? root : root + sep)) {
+  if (blob === null && !(await realpath(path)).startsWith(root.endsWith(sep) ? root : root + sep)) {
     throw problem(`${shown}, which lies outside the model's folder`)
   }
   // O_NONBLOCK: opening a pipe must not wait for its other end.
@@ -104,15 +112,20 @@ async function checkFile(location: string, folder: string, problem: Problem): Pr
   }
 }
 
-async function checkNoLinks(location: string, folder: string, problem: Problem): Promise<void> {
+/** Gives the file that a link of the Hugging Face cache stands for; null: nothing is a link. */
+async function checkNoLinks(location: string, folder: string, problem: Problem): Promise<string | null> {
+  const parts = location.split('/')
   let path = folder
-  for (const part of location.split('/')) {
+  for (const [i, part] of parts.entries()) {
     path = join(path, part)
     const stat = await lstat(path).catch(() => null)
     if (!stat) throw problem(`${JSON.stringify(location)}, which does not exist (put it beside the model)`)
-    if (stat.isSymbolicLink())
-      throw problem(`${JSON.stringify(location)}, which is or goes through a symbolic link (copy it)`)
+    if (!stat.isSymbolicLink()) continue
+    const blob = i === parts.length - 1 ? await hubBlobOf(path) : null
+    if (blob !== null) return blob
+    throw problem(`${JSON.stringify(location)}, which is or goes through a symbolic link (copy it)`)
   }
+  return null
 }
 
 function checkRange(tensor: TensorProto, range: ExternalRange, file: ExternalFile, problem: Problem): void {

@@ -1,14 +1,15 @@
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import { FormatError } from '../domain/errors.ts'
 import type { ValueSpec } from '../domain/tensor.ts'
 import { describeStart } from '../files/magic.ts'
 import { readExactly, withFile } from '../files/read-range.ts'
-import { checkExternalData, type ExternalFile } from './external-data.ts'
+import { checkExternalData, type ExternalFile, renameLocation } from './external-data.ts'
 import { checkFunctions } from './functions.ts'
 import { type GraphProto, type ModelProto, ModelProtoSchema } from './generated/onnx-ml_pb.ts'
+import { hubBlobOf } from './hub-blob.ts'
 import { inputSpecs, valueSpec } from './value-spec.ts'
-import { domainOf } from './walk.ts'
+import { domainOf, tensorProtosOf } from './walk.ts'
 import { checkWire } from './wire.ts'
 
 const MAX_MODEL_BYTES = 2 ** 31 - 1
@@ -31,20 +32,37 @@ export interface OnnxModel extends ModelFacts {
   readonly path: string | null
   /** Where its external data lies. */
   readonly folder: string
+  /** The file of that folder that `bytes` are the content of; null: none is. */
+  readonly fileName: string | null
   readonly bytes: Uint8Array
   readonly externalFiles: readonly ExternalFile[]
 }
 
 export async function readModel(path: string): Promise<OnnxModel> {
   const bytes = await readModelBytes(path)
-  return { ...(await modelFromBytes(bytes, dirname(path), path)), path }
+  const model = { ...(await modelFromBytes(bytes, dirname(path), path)), path, fileName: basename(path) }
+  const blob = await hubBlobOf(path)
+  return blob === null ? model : fromBlob(model, blob)
+}
+
+/**
+ * A link of the Hugging Face cache, as the file that it stands for: onnxruntime refuses an edited model whose weights lie
+ * behind a link out of its folder.
+ */
+async function fromBlob(model: OnnxModel & { readonly path: string }, blob: string): Promise<OnnxModel> {
+  const [folder, { path, externalFiles }] = [dirname(blob), model]
+  if (externalFiles.length === 0) return { ...model, folder, fileName: basename(blob) }
+  if (externalFiles.some((file) => dirname(file.path) !== folder)) return model
+  const names = new Map(externalFiles.map((file) => [file.location, basename(file.path)]))
+  for (const { tensor } of tensorProtosOf(model.proto)) renameLocation(tensor, names)
+  return { ...(await modelFromBytes(writeModel(model.proto), folder, path)), path }
 }
 
 /** The same checks for bytes in memory whose external data lies in `folder`. */
 export async function modelFromBytes(bytes: Uint8Array, folder: string, what = 'the model'): Promise<OnnxModel> {
   const { proto, graph } = parseModel(bytes, what)
   const externalFiles = await checkExternalData(proto, folder, what)
-  return { path: null, folder, bytes, ...modelFacts(proto, graph), externalFiles }
+  return { path: null, folder, fileName: null, bytes, ...modelFacts(proto, graph), externalFiles }
 }
 
 /** The structure of a model that only people look at: where its weights lie is not checked, so no runtime may get it. */

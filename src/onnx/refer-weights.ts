@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import { create } from '@bufbuild/protobuf'
 import { StringStringEntryProtoSchema, type TensorProto, TensorProto_DataLocation } from './generated/onnx-ml_pb.ts'
 import type { OnnxModel } from './model.ts'
@@ -9,13 +8,13 @@ const EMPTY = new Uint8Array(0)
 
 /** Weights for an edited copy: large ones refer into the original file, so that they need not be written again. */
 export function referWeights(weights: readonly TensorProto[], original: OnnxModel): TensorProto[] {
-  const { path, bytes } = original
-  if (path === null) return [...weights]
+  const { fileName, bytes } = original
+  if (fileName === null) return [...weights]
   return weights.map((tensor) => {
     const { rawData } = tensor
     if (rawData.length < LEAST_BYTES || rawData.buffer !== bytes.buffer) return tensor
     const offset = rawData.byteOffset - bytes.byteOffset
-    return referTo(tensor, { location: basename(path), offset, byteLength: rawData.length })
+    return referTo(tensor, { location: fileName, offset, byteLength: rawData.length })
   })
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { StageError } from '../domain/errors.ts'
 import { digestOf } from '../files/digest.ts'
 import type { ModelRef } from './contract.ts'
@@ -73,8 +74,10 @@ function packBytes(bytes: Uint8Array): Packed {
 }
 
 async function packExternal(model: ModelRef): Promise<{ location: string; blob: Blob }[]> {
-  const { modelFromBytes, readModel } = await import('../onnx/model.ts')
-  const { externalFiles } = await ('path' in model ? readModel(model.path) : modelFromBytes(model.bytes, model.folder))
+  const { modelFromBytes } = await import('../onnx/model.ts')
+  const [bytes, folder] =
+    'path' in model ? [await readFile(model.path), dirname(model.path)] : [model.bytes, model.folder]
+  const { externalFiles } = await modelFromBytes(bytes, folder)
   const packed: { location: string; blob: Blob }[] = []
   for (const { location, path } of externalFiles) packed.push({ location, blob: (await packFile(path)).blob })
   return packed
