@@ -146,7 +146,7 @@ describe('assay micro', () => {
   })
 
   test('a folder that is not empty is left alone unless --force is given', async () => {
-    const folder = await microFolder('llama', '--layers', '1')
+    const folder = await microFolder('llama', '--layers', '1', '--dtype', 'fp16')
     const again = ['micro', 'gpt2', '-o', folder, '--layers', '1']
     const refused = await assay(again, folder)
     expect(refused).toMatchObject({ code: 4, stdout: '' })
@@ -156,6 +156,7 @@ describe('assay micro', () => {
     expect(JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')).model_type).toBe('llama')
     expect((await assay([...again, '--force'], folder)).code).toBe(0)
     expect(JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')).model_type).toBe('gpt2')
+    expect(readdirSync(join(folder, 'onnx'))).toEqual(['model.onnx'])
   })
 })
 

@@ -1,4 +1,4 @@
-export const END_TOKEN = '<|endoftext|>'
+const END_TOKEN = '<|endoftext|>'
 export const END_ID = 0
 const BYTES = 256
 /** The end of the text, and every byte. */

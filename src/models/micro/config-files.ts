@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { END_ID } from './byte-tokenizer.ts'
 import type { DecoderConfig } from './decoder-config.ts'
 import type { WeightDType } from './random-weights.ts'
@@ -10,7 +11,11 @@ const ARCHITECTURES = {
 } as const
 
 /** The configuration as transformers 4 and 5 and transformers.js read it. */
-export function configJson(config: DecoderConfig, dtype: WeightDType): Record<string, unknown> {
+export function configJson(
+  config: DecoderConfig,
+  dtype: WeightDType,
+  onnxFiles: readonly string[] = [],
+): Record<string, unknown> {
   return {
     architectures: [ARCHITECTURES[config.family]],
     model_type: config.family,
@@ -21,8 +26,16 @@ export function configJson(config: DecoderConfig, dtype: WeightDType): Record<st
     use_cache: true,
     ...tokenIds(),
     torch_dtype: dtype,
-    // Older ones of transformers.js do not ask the file.
-    'transformers.js_config': { kv_cache_dtype: { fp16: 'float16' } },
+    'transformers.js_config': browserConfig(onnxFiles),
+  }
+}
+
+/** What transformers.js cannot see in the files; its older versions do not look for the cache's dtype either. */
+function browserConfig(onnxFiles: readonly string[]): Record<string, unknown> {
+  const external = onnxFiles.filter((name) => onnxFiles.includes(`${name}_data`)).map((name) => [basename(name), 1])
+  return {
+    kv_cache_dtype: { fp16: 'float16' },
+    ...(external.length > 0 ? { use_external_data_format: Object.fromEntries(external) } : {}),
   }
 }
 

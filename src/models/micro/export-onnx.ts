@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { FormatError } from '../../domain/errors.ts'
 import { byteLengthOf, elementCount, formatShape, type Tensor, type TensorSource } from '../../domain/tensor.ts'
@@ -42,6 +42,7 @@ export async function exportOnnx(
   if (totalBytes(uses, sources, dtype) <= mostInlineBytes) {
     for (const use of uses) initializers[use.name] = await initializerOf(use, sources, dtype)
     await writeFileAtomic(path, buildModel({ ...parts, initializers }))
+    await rm(`${path}_data`, { force: true })
     return [name]
   }
   const external = await writeExternal(`${path}_data`, uses, sources, dtype)

@@ -7,7 +7,7 @@ import { writeWeights } from '../../files/weights-writer.ts'
 import { byteTokenizer, tokenizerConfig } from './byte-tokenizer.ts'
 import { configJson, generationConfigJson } from './config-files.ts'
 import type { DecoderConfig } from './decoder-config.ts'
-import { exportOnnx } from './export-onnx.ts'
+import { exportOnnx, ONNX_FILES } from './export-onnx.ts'
 import type { GraphDType } from './graph/graph-writer.ts'
 import { randomWeight, type WeightDType } from './random-weights.ts'
 import { weightSpecs } from './weight-specs.ts'
@@ -44,7 +44,7 @@ export async function writeMicroFolder(micro: MicroFolder): Promise<string[]> {
   for (const dtype of micro.graphDTypes) graphs.push(...(await exportOnnx(folder, config, tensors, dtype)))
   const generation = await text('generation_config.json', generationConfigJson())
   // Last: without it a folder that was not finished is no model.
-  const main = await text('config.json', configJson(config, weightDType))
+  const main = await text('config.json', configJson(config, weightDType, graphs))
   return [main, generation, 'model.safetensors', ...tokenizer, ...graphs]
 }
 
@@ -55,7 +55,9 @@ async function prepareFolder(folder: string, force: boolean): Promise<void> {
     if (found !== undefined && !force) {
       throw new UsageError('exists', `${folder} is not empty (${found}), so nothing was written; --force overwrites`)
     }
-    await rm(join(folder, 'config.json'), { force: true })
+    // An older model's other files would be taken for this one's.
+    const older = Object.values(ONNX_FILES).flatMap((name) => [name, `${name}_data`])
+    for (const name of ['config.json', ...older]) await rm(join(folder, name), { force: true })
   } catch (error) {
     throw explainWriteError(error, folder)
   }
