@@ -79,6 +79,20 @@ describe('a variable in the environment', () => {
     }
   })
 
+  test('that names no kernels is one usage error, before anything is judged', async () => {
+    for (const command of [
+      ['test', 'nowhere.onnx'],
+      ['diff', 'a.npy', 'b.npy'],
+    ]) {
+      const { code, stdout, stderr } = await assay(command, folder, { ASSAY_KERNELS: 'wsam' })
+      expect([code, stdout, stderr]).toEqual([
+        4,
+        '',
+        'assay: unknown kernels "wsam" in ASSAY_KERNELS; did you mean "wasm"?\n',
+      ])
+    }
+  })
+
   test("that is nobody's setting is said to have no effect", async () => {
     const { code, stderr } = await assay(['config'], folder, { ASSAY_VERSION: '1.2.3' })
     expect([code, stderr]).toEqual([

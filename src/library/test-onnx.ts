@@ -1,3 +1,4 @@
+import { chooseKernels } from '../compare/kernels/choose.ts'
 import type { Reporter } from '../domain/run.ts'
 import type { RunOutcome, RunSignals } from '../runs/execute.ts'
 import type { AssayConfig } from '../settings/assay-config.ts'
@@ -36,6 +37,7 @@ export async function testOnnx(models: string | readonly string[], options: Test
     ...settings
   } = options
   checkConfig(settings, 'the options of testOnnx')
+  chooseKernels(process.env.ASSAY_KERNELS)
   const asked = { command: 'test' as const, cwd, paths: [models].flat(), environment: process.env, sections: settings }
   const invocation = await invocationOf({ ...asked, options: { ...settings, keyword, pattern, config } })
   return judgeOnnx(invocation, { reporters, notice, ...(signal && { signals: signalsOf(signal) }) })

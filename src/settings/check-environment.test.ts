@@ -19,6 +19,12 @@ test.each([
   )
 })
 
+test('kernels that are not there are refused before they are wanted', () => {
+  expect(() => check({ ASSAY_KERNELS: 'wsam' })).toThrow(
+    'unknown kernels "wsam" in ASSAY_KERNELS; did you mean "wasm"?',
+  )
+})
+
 test('what nobody could have meant is only said to have no effect, and its value is not told', () => {
   expect(check({ ASSAY_VERSION: 'hunter2' })).toEqual([
     'ASSAY_VERSION in the environment is no setting of Assay and has no effect',

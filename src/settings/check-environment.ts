@@ -1,3 +1,4 @@
+import { chooseKernels } from '../compare/kernels/choose.ts'
 import { UsageError } from '../domain/errors.ts'
 import { nearest } from '../domain/target.ts'
 import { environmentName, flagOf, type OptionSpec } from './options.ts'
@@ -10,11 +11,15 @@ const OTHERS = ['ASSAY_KERNELS']
 /** Read by the tests of Assay, which start it as users do. */
 const OF_TESTS = 'ASSAY_TEST_'
 
-/** Refuses a mistyped variable, since its setting would silently be the default; says which others have no effect. */
+/**
+ * Refuses a mistyped variable, since its setting would silently be the default, and kernels that are not there; says
+ * which other variables have no effect.
+ */
 export function checkEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   specs: readonly OptionSpec[],
 ): string[] {
+  chooseKernels(environment.ASSAY_KERNELS)
   const settable = specs.filter((spec) => !spec.commandLineOnly).map((spec) => environmentName(spec.key))
   const known = new Set([...settable, ...OTHERS])
   const strangers = Object.keys(environment).filter(

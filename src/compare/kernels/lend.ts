@@ -1,4 +1,4 @@
-import { UsageError } from '../../domain/errors.ts'
+import { chooseKernels } from './choose.ts'
 import type { KernelName, PairKernels } from './contract.ts'
 import type { LogitKernels } from './logits-contract.ts'
 import { ScalarKernels } from './scalar.ts'
@@ -6,55 +6,12 @@ import { ScalarLogitKernels } from './scalar-logits.ts'
 import { WasmKernels } from './wasm.ts'
 import { WasmLogitKernels } from './wasm-logits.ts'
 
-const NAMES: readonly KernelName[] = ['wasm', 'scalar']
-
-/** (func (result v128) (i32x4.splat (i32.const 0))): valid only where there is SIMD. */
-const SIMD_PROBE = Uint8Array.of(
-  0,
-  97,
-  115,
-  109,
-  1,
-  0,
-  0,
-  0,
-  1,
-  5,
-  1,
-  96,
-  0,
-  1,
-  123,
-  3,
-  2,
-  1,
-  0,
-  10,
-  8,
-  1,
-  6,
-  0,
-  65,
-  0,
-  253,
-  17,
-  11,
-)
-
 let chosen: KernelName | null = null
 
 /** Which kernels compare: those of ASSAY_KERNELS, or WebAssembly where it has SIMD. Decided once. */
 export function kernelName(): KernelName {
   chosen ??= chooseKernels(environment('ASSAY_KERNELS'))
   return chosen
-}
-
-/** The kernels of that name; without one WebAssembly where it has SIMD. */
-export function chooseKernels(asked: string | undefined): KernelName {
-  const name = NAMES.find((known) => known === asked)
-  if (name) return name
-  if (asked) throw new UsageError('kernels', `ASSAY_KERNELS is ${asked}, known are ${NAMES.join(' and ')}`)
-  return typeof WebAssembly === 'object' && WebAssembly.validate(SIMD_PROBE) ? 'wasm' : 'scalar'
 }
 
 /** A page has no environment. */
