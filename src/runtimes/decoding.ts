@@ -15,6 +15,8 @@ export interface Decoding {
   readonly detail: Readonly<Record<string, string>>
   /** null where a session of an equal model was still open. */
   readonly compileMs: number | null
+  /** The most memory that its worker has held so far; null where nobody can say. */
+  peakBytes(): number | null
 }
 
 export type Decoded<T> = Done<T>
@@ -46,7 +48,7 @@ async function decodeWith<T>(
   const course = { isWhole: false }
   const steps = stepsOf(hand, opened.session, course)
   try {
-    const decoding = { steps, detail: opened.detail, compileMs }
+    const decoding = { steps, detail: opened.detail, compileMs, peakBytes: () => worker.peakBytes }
     return await decodeWith(others, kept, (decodings) => follow([decoding, ...decodings]))
   } finally {
     await steps.return()

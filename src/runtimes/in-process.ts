@@ -20,6 +20,8 @@ export class InProcessHost {
   readonly probe: Probe
   readonly gone = false
   readonly lost = null
+  /** It is part of this very process. */
+  readonly peakBytes = null
   sessions = 0
 
   private constructor(runtime: Runtime, probe: Probe) {

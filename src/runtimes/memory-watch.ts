@@ -14,11 +14,20 @@ export function watchMemory(pid: number, limitBytes: number, onOver: (residentBy
   return () => clearInterval(timer)
 }
 
-/** Of a process and of the children that its main thread started. */
+/** The most that a process and its children have held, each at its own time; null where there is no /proc. */
+export function peakBytesOf(pid: number): number | null {
+  return bytesOf(pid, /^VmHWM:\s+(\d+) kB$/m) || null
+}
+
 function residentBytesOf(pid: number): number {
-  const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(`${pid}/status`))
+  return bytesOf(pid, /^VmRSS:\s+(\d+) kB$/m)
+}
+
+/** Of a process and of the children that its main thread started. */
+function bytesOf(pid: number, line: RegExp): number {
+  const found = line.exec(readProc(`${pid}/status`))
   const children = readProc(`${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean)
-  return Number(resident?.[1] ?? 0) * 1024 + children.reduce((sum, child) => sum + residentBytesOf(Number(child)), 0)
+  return Number(found?.[1] ?? 0) * 1024 + children.reduce((sum, child) => sum + bytesOf(Number(child), line), 0)
 }
 
 function readProc(path: string): string {

@@ -63,6 +63,11 @@ export class WorkerProxy {
     return this.#line.lost
   }
 
+  /** The most memory that it has held; null where nobody can say. */
+  get peakBytes(): number | null {
+    return this.#line.peakBytes
+  }
+
   async open(model: ModelRef, options: OpenOptions): Promise<Opened> {
     this.sessions++
     this.#line.forgetPrinted()

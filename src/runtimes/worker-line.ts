@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Limits, WorkerLaunch } from './contract.ts'
 import { describeExit, exitDetail, overMemory } from './describe-failure.ts'
 import { type FailureKind, RefusedRequest, WorkerFailure } from './failure.ts'
-import { watchMemory } from './memory-watch.ts'
+import { peakBytesOf, watchMemory } from './memory-watch.ts'
 import { encodeHead, type Frame, FrameReader, ProtocolError } from './protocol/frame.ts'
 import {
   type HostMessage,
@@ -67,6 +67,12 @@ export class WorkerLine {
   /** It will answer nothing more. */
   get gone(): boolean {
     return this.#ending || this.#stopping
+  }
+
+  /** The most memory that it has held; null where nobody can say. */
+  get peakBytes(): number | null {
+    const { pid } = this.#process
+    return pid === null ? null : peakBytesOf(pid)
   }
 
   /** What it printed so far has nothing to do with what comes. */
