@@ -83,6 +83,12 @@ export interface StepRecord {
   readonly durationMs: number
 }
 
+/** Text to read beside the numbers, such as what two sides wrote. */
+export interface TextBlock {
+  readonly title: string
+  readonly lines: readonly { readonly label: string; readonly text: string }[]
+}
+
 /** The flag of a part that these inputs do not lead to: nothing it could get wrong. */
 export const NOT_REACHED = 'not-reached'
 
@@ -116,6 +122,10 @@ export interface Result {
   readonly outputs: readonly OutputResult[]
   readonly worst: readonly WorstPlace[]
   readonly band?: readonly SensitivityBand[]
+  /** What is told whatever the verdict is, a line each. */
+  readonly figures?: readonly string[]
+  /** Shown where details are asked for. */
+  readonly texts?: readonly TextBlock[]
   /** What really ran: library version, execution provider, threads … per side. */
   readonly measurements: Readonly<Record<string, string | number>>
   readonly durationsMs: Readonly<Partial<Record<Stage, number>>>

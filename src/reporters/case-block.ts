@@ -47,6 +47,8 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
     ...(result.error ? errorLines(result.error, options) : []),
     ...caseMetrics(result).flatMap((metric) => write('metric', metricLine(metric, options.style))),
     ...outputLines(result, options),
+    ...(result.figures ?? []).flatMap((figure, i) => write(i === 0 ? 'figures' : '', cleanProse(figure))),
+    ...textLines(result, options),
     ...(result.band ?? []).flatMap((band) => write('noise', bandText(band))),
     ...measurementLines(result, options.verbose).flatMap((line, i) => write(i === 0 ? 'ran' : '', line)),
     ...fileLines(result, options),
@@ -110,6 +112,19 @@ function errorLines(error: CaseError, options: BlockOptions): string[] {
     ...write('command', argv && cleanText(argv, 1000)),
   ]
   return error.stderr ? [...lines, ...stderrLines(error.stderr, options)] : lines
+}
+
+const TEXTS_SHOWN = 1
+
+/** What both sides wrote; one block unless all are asked for. */
+function textLines({ texts = [] }: Result, { style, verbose }: BlockOptions): string[] {
+  const write = blockWriter(style, 4)
+  return texts
+    .slice(0, verbose ? texts.length : TEXTS_SHOWN)
+    .flatMap(({ title, lines }) => [
+      `  ${style.paint('dim', 'text'.padEnd(LABEL_WIDTH))}${cleanText(title, 200)}`,
+      ...lines.flatMap(({ label, text }) => write(cleanText(label, LABEL_WIDTH - 1), cleanText(text, 2000))),
+    ])
 }
 
 function stderrLines(stderr: string, { style, verbose }: BlockOptions): string[] {

@@ -6,6 +6,7 @@ import { caseBlock } from './case-block.ts'
 import { type ReporterContext, type TextStream, writeAll } from './context.ts'
 import { expectedLines, expiredLines, staleLines } from './expected-lines.ts'
 import { whyText } from './explain.ts'
+import { figureLines } from './figure-lines.ts'
 import { matrixLines } from './matrix.ts'
 import { partLines } from './parts.ts'
 import { Progress } from './progress.ts'
@@ -128,6 +129,7 @@ export class TerminalReporter implements Reporter {
     const incomplete = incompleteText(run, results.length)
     const parts = [
       matrixLines(results, style, this.#verbose),
+      figureLines(this.#verbose ? [] : results.filter(({ verdict }) => !NOTABLE.includes(verdict)), style),
       partLines(results, style),
       stageLines(run, style),
       slowestLines(this.#durationsMs, style, this.#verbose),
