@@ -37,6 +37,8 @@ export interface Invocation {
   readonly toolchains: Toolchains
   /** Of the models found only these, by path. */
   readonly only?: readonly string[]
+  /** Options that only this command has, as words that ask for them again. */
+  readonly more?: readonly string[]
 }
 
 export async function invocationOf(asked: Asked): Promise<Invocation> {
@@ -79,7 +81,14 @@ function withSections({ path, config }: LoadedConfig, sections: Sections): Loade
 }
 
 /** The command line that judges one of its cases again. */
-export function reproduceOf({ command, givenPaths, loaded, values, cwd }: Invocation): (id: string) => string {
+export function reproduceOf({
+  command,
+  givenPaths,
+  loaded,
+  values,
+  cwd,
+  more = [],
+}: Invocation): (id: string) => string {
   const config = loaded.path === null ? null : relative(cwd, loaded.path)
-  return (id) => reproduceCommand(id, { command, paths: givenPaths, values, config })
+  return (id) => reproduceCommand(id, { command, paths: givenPaths, values, config, more })
 }

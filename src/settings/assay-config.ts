@@ -26,6 +26,40 @@ interface ConfigTolerance {
   readonly allowedMismatch?: number
 }
 
+/** Text-generation models, and the options of `assay decoders` that are not those of every command. */
+export interface DecoderSettings {
+  /** Folders or ids of a hub. */
+  readonly models?: readonly string[]
+  readonly tokenizer?: string
+  readonly offline?: boolean
+  /** Sizes, several with commas. */
+  readonly batchSize?: number | string
+  readonly promptLength?: number | string
+  readonly maxNewTokens?: number | string
+  readonly tokensPerSequence?: number
+  readonly prompts?: string
+  readonly topK?: number
+  readonly gate?: 'paired' | 'rate' | 'three-way'
+  readonly baseline?: string
+  readonly thresholds?: string
+  /** `ce,diff_mean` */
+  readonly metricsThreshold?: string
+  readonly failureRate?: number
+  readonly skipAssertions?: string
+  readonly tokensOnly?: boolean
+  readonly forceLogits?: boolean
+  readonly all?: boolean
+  readonly micro?: boolean
+  readonly microHome?: string
+  readonly modelConfiguration?: string
+  readonly modelFrequency?: number
+  readonly logits?: 'top' | 'full'
+  readonly validationInfoDir?: string
+  readonly saveTraces?: boolean
+  readonly log?: 'fms'
+  readonly metricsDir?: string
+}
+
 /** What `assay.config.ts` may hold. Paths are relative to the file itself. */
 export interface AssayConfig {
   /** Files, folders and globs that are judged when the command line names none. */
@@ -39,6 +73,7 @@ export interface AssayConfig {
   /** Model glob → symbolic dimension, or `input[axis]` → size or sizes. */
   readonly dims?: Readonly<Record<string, Readonly<Record<string, number | readonly number[]>>>>
   readonly tolerances?: readonly ConfigTolerance[]
+  readonly decoders?: DecoderSettings
   /** Two, or more: cases on which they disagree are inconclusive. */
   readonly reference?: string | readonly string[]
   readonly target?: string | readonly string[]

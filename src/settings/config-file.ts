@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { UsageError } from '../domain/errors.ts'
 import { type InputSetting, inputPolicyOf } from '../models/input-policy.ts'
 import type { AssayConfig } from './assay-config.ts'
+import { locatedDecoders } from './located-decoders.ts'
 import { locatedTargets } from './located-targets.ts'
 import { locatedToolchains } from './toolchains.ts'
 
@@ -43,6 +44,7 @@ function fromItsFolder(config: AssayConfig, folder: string, cwd: string): AssayC
     ...locatedTargets(config, (file) => relative(cwd, resolve(folder, file))),
     ...(toolchains && { toolchains }),
     ...(models && { models }),
+    ...(config.decoders && { decoders: locatedDecoders(config.decoders, folder, cwd) }),
     inputs: Object.fromEntries(inputs),
   }
 }

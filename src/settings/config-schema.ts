@@ -3,6 +3,7 @@ import { DTYPES } from '../domain/dtype.ts'
 import { UsageError } from '../domain/errors.ts'
 import { type InputFunction, SIGNALS } from '../models/input-policy.ts'
 import type { AssayConfig } from './assay-config.ts'
+import { DECODER_OPTIONS } from './decoder-options.ts'
 import { TEST_OPTIONS } from './option-table.ts'
 import { checkKeys } from './options.ts'
 import { toolchainsOf } from './toolchains.ts'
@@ -51,9 +52,19 @@ const sections = z.object({
   inputs: z.record(z.string(), z.record(z.string(), input)).optional(),
   dims: z.record(z.string(), z.record(z.string(), z.union([size, z.array(size)]))).optional(),
   tolerances: z.array(tolerance).optional(),
+  decoders: z.record(z.string(), z.unknown()).optional(),
   expected: z.string().optional(),
   python: z.string().optional(),
 })
+
+const models = z.array(z.string()).optional()
+
+function checkDecoders(section: Readonly<Record<string, unknown>>, where: string): void {
+  const options = DECODER_OPTIONS.filter((spec) => !spec.commandLineOnly).map((spec) => spec.key)
+  checkKeys(Object.keys(section), ['models', ...options], `${where}: decoders`)
+  if (models.safeParse(section.models).success) return
+  throw new UsageError('config', `${where}: decoders.models: expected a list of folders or ids`)
+}
 
 /** Refuses what no option and no section has; says where, and what was meant. */
 export function checkConfig(raw: unknown, where: string): AssayConfig {
@@ -64,6 +75,7 @@ export function checkConfig(raw: unknown, where: string): AssayConfig {
   checkKeys(Object.keys(raw), [...Object.keys(sections.shape), ...options], where)
   const checked = sections.safeParse(raw)
   if (checked.success) {
+    checkDecoders(checked.data.decoders ?? {}, where)
     toolchainsOf(raw, '.', where)
     return raw
   }

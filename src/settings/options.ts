@@ -17,6 +17,10 @@ export interface OptionSpec {
   readonly aliases?: readonly string[]
   /** As the documents of other tools write it; works, and says once how it is written here. */
   readonly documented?: readonly string[]
+  /** What the documents of other tools call it in the environment. */
+  readonly variable?: string
+  /** Part of a documented command line that changes nothing here, and why. */
+  readonly withoutEffect?: string
   /** Has a --no- form. */
   readonly negatable?: boolean
   /** Makes no sense in a config file or in the environment. */
@@ -38,7 +42,7 @@ export interface Sources {
   readonly file: object
 }
 
-/** Command line over `ASSAY_*` over config file over default. */
+/** Command line over `ASSAY_*` over documented variables over config file over default. */
 export function resolveOptions(specs: readonly OptionSpec[], sources: Sources): Resolved {
   const values: Record<string, OptionValue> = {}
   const origins: Record<string, Origin> = {}
@@ -56,6 +60,8 @@ function rawValue(spec: OptionSpec, sources: Sources): [Origin, unknown] {
   if (!spec.commandLineOnly) {
     const text = sources.environment[environmentName(spec.key)]
     if (text !== undefined && text !== '') return ['environment', text]
+    const documented = spec.variable === undefined ? undefined : sources.environment[spec.variable]
+    if (documented !== undefined && documented !== '') return ['environment', documented]
     const written = Object.entries(sources.file).find(([key, value]) => key === spec.key && value !== undefined)
     if (written) return ['config file', written[1]]
   }

@@ -5,20 +5,22 @@ import type { TestValues } from './test-values.ts'
 
 /** What is the same for all cases of an invocation. */
 export interface Invoked {
-  readonly command: 'test' | 'run'
+  readonly command: 'test' | 'run' | 'decoders test' | 'decoders baseline'
   readonly paths: readonly string[]
   readonly values: TestValues
   readonly config: string | null
+  /** Options that only this command has, as words. */
+  readonly more?: readonly string[]
 }
 
 /** The command line that judges just this case again, for a POSIX shell. */
-export function reproduceCommand(id: string, { command, paths, values, config }: Invoked): string {
+export function reproduceCommand(id: string, { command, paths, values, config, more = [] }: Invoked): string {
   const repeated = (flag: string, list: readonly string[] = []) => list.flatMap((value) => [flag, value])
   const single = (flag: string, value: string | number | undefined) =>
     value === undefined ? [] : [flag, String(value)]
   const words = [
     'assay',
-    command,
+    ...command.split(' '),
     ...paths,
     ...single('--config', config ?? undefined),
     ...repeated('--reference', values.reference),
@@ -35,6 +37,7 @@ export function reproduceCommand(id: string, { command, paths, values, config }:
     ...single('--rtol', values.rtol),
     ...single('--atol', values.atol),
     ...single('--allowed-mismatch', values.allowedMismatch),
+    ...more,
     '-t',
     `^${id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`,
   ]
