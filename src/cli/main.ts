@@ -18,6 +18,7 @@ import {
   MICRO_OPTIONS,
   SETUP_OPTIONS,
 } from '../settings/command-options.ts'
+import { DECODER_GROUPS, DECODERS_COMMAND_OPTIONS } from '../settings/decoder-options.ts'
 import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
 import { valueText } from '../settings/option-text.ts'
 import { type Completes, flagOf, type OptionSpec } from '../settings/options.ts'
@@ -62,6 +63,15 @@ const COMMANDS: readonly CommandSpec[] = [
     completes: 'files',
     options: LIST_OPTIONS,
     load: async () => (await import('./list.ts')).list,
+  },
+  {
+    name: 'decoders',
+    argument: '[words...]',
+    summary:
+      'test <models...>: tokens and logits of text-generation models; baseline <models...>: what noise is normal',
+    completes: ['test', 'baseline'],
+    options: DECODERS_COMMAND_OPTIONS,
+    load: async () => (await import('./decoders.ts')).decoders,
   },
   {
     name: 'diff',
@@ -153,6 +163,8 @@ const COMMANDS: readonly CommandSpec[] = [
   },
 ]
 
+const GROUPS = [...Object.entries(OPTION_GROUPS), ...Object.entries(DECODER_GROUPS)]
+
 const ALL_OPTIONS: readonly OptionSpec[] = COMMANDS.flatMap(({ options }) => options)
 
 const EXIT_HELP = `
@@ -203,7 +215,8 @@ function addOption(command: Command, spec: OptionSpec): void {
   const { aliases = [], documented = [] } = spec
   const hasDefault = spec.default !== undefined && spec.default !== false
   const help = hasDefault ? `${spec.help} (default: ${valueText(spec, spec.default)})` : spec.help
-  command.addOption(optionOf(spec, spec.flags, help))
+  command.addOption(optionOf(spec, spec.flags, help).hideHelp(spec.withoutEffect !== undefined))
+  if (spec.withoutEffect) sayWithoutEffect(command, spec, spec.withoutEffect)
   for (const flags of [...aliases, ...documented]) command.addOption(optionOf(spec, flags, spec.help).hideHelp())
   for (const flags of documented) {
     const name = new Option(flags).name()
@@ -214,11 +227,16 @@ function addOption(command: Command, spec: OptionSpec): void {
 
 function optionOf(spec: OptionSpec, flags: string, help: string): Option {
   const option = new Option(flags, help)
-  const group = Object.keys(OPTION_GROUPS).find((title) => OPTION_GROUPS[title]!.includes(spec))
+  const group = GROUPS.find(([, specs]) => specs.some(({ key }) => key === spec.key))?.[0]
   if (group) option.helpGroup(`${group}:`)
   option.attributeName = () => spec.key
   if (spec.type === 'list') option.argParser((value: string, previous: string[] = []) => [...previous, value])
   return option
+}
+
+function sayWithoutEffect(command: Command, spec: OptionSpec, why: string): void {
+  const name = new Option(spec.flags).name()
+  command.on(`option:${name}`, () => sayOnce(`--${name} does nothing here: ${why}`))
 }
 
 const said = new Set<string>()

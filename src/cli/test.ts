@@ -1,4 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
+import type { Reporter } from '../domain/run.ts'
 import { cleanLog, cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { type Asked, type Invocation, invocationOf } from '../library/invocation.ts'
@@ -40,8 +41,7 @@ async function judge(command: Asked['command'], paths: string[], options: Record
 
 async function judgeOnce(invocation: Invocation): Promise<number> {
   const { values } = invocation
-  const specs = values.json ? [...values.reporter.filter((spec) => spec !== 'terminal'), 'json'] : values.reporter
-  const reporters = await createReporters(specs, reporterContext(values))
+  const reporters = await reportersFor(values)
   const signals = interruptSignals(notice)
   try {
     const outcome = await judgeOnnx(invocation, { reporters, signals, notice, ...(values.showOutput && { hear }) })
@@ -55,6 +55,11 @@ async function judgeOnce(invocation: Invocation): Promise<number> {
   }
 }
 
+export function reportersFor(values: TestValues): Promise<Reporter[]> {
+  const specs = values.json ? [...values.reporter.filter((spec) => spec !== 'terminal'), 'json'] : values.reporter
+  return createReporters(specs, reporterContext(values))
+}
+
 /** On stderr, so that --json stays alone on stdout. */
 function printForms(forms: FormsDump, { color }: TestValues): void {
   const { stderr, env } = process
@@ -65,7 +70,7 @@ function printForms(forms: FormsDump, { color }: TestValues): void {
 const LONGEST_LINE = 4000
 
 /** What tools print, under the name of the target that they work for. */
-function hear(target: string, line: string): void {
+export function hear(target: string, line: string): void {
   const { lines } = cleanLog(line, 1, LONGEST_LINE)
   process.stderr.write(`${cleanText(target, 80)} | ${lines[0] ?? ''}\n`)
 }

@@ -16,12 +16,12 @@ export interface JudgedModels extends JudgedOutcome {
   readonly forms?: FormsDump
 }
 
-/** Judges ONNX models and Hugging Face folders. */
+/** Judges ONNX models and Hugging Face folders, and for `assay run` all else that the configuration names. */
 export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<JudgedModels> {
   let forms: FormsDump | null = null
   const outcome = await judgeSuites(invocation, audience, async (pool) => {
     forms = await beginDump(invocation, pool)
-    return planModels(invocation, pool, forms)
+    return planAll(invocation, pool, forms, audience.notice)
   })
   return withForms(outcome, forms)
 }
@@ -32,7 +32,26 @@ function withForms(outcome: JudgedOutcome, forms: FormsDump | null): JudgedModel
 
 /** The plan of an invocation; nothing runs. */
 export function planOnnx(invocation: Invocation, notice: Audience['notice']): ReturnType<typeof listSuites> {
-  return listSuites(invocation, notice, async (pool) => planModels(invocation, pool, null))
+  return listSuites(invocation, notice, (pool) => planAll(invocation, pool, null, notice))
+}
+
+/** `assay run` judges decoders too, where the configuration names some; then models only where it names those. */
+async function planAll(
+  invocation: Invocation,
+  pool: Pool,
+  forms: FormsDump | null,
+  notice: Audience['notice'],
+): Promise<Planned> {
+  const models = planModels(invocation, pool, forms)
+  const { decoders: section, models: named } = invocation.loaded.config
+  if (invocation.command !== 'run' || section === undefined) return models
+  const { configuredDecoders } = await import('./decoders/judge-decoders.ts')
+  const decoders = await configuredDecoders(invocation, pool, notice)
+  if (!decoders) return models
+  return {
+    suites: [...(named === undefined ? [] : models.suites), ...decoders.suites],
+    choices: { ...Object(models.choices), ...Object(decoders.choices) },
+  }
 }
 
 const FORMS_OWNER = { option: '--debug-ir', marker: '.assay-debug-ir' }

@@ -16,9 +16,12 @@ export interface MetricFileName {
   readonly metric: MetricName
 }
 
-/** How names of files spell a model: `/` as `--`, and nothing for the one that a path may end with. */
+/** How names of files spell a model: `/` as `--`, without what makes no difference at either end of a path. */
 export function modelInNames(model: string): string {
-  return model.replace(/(?<=.)\/+$/, '').replaceAll('/', '--')
+  return model
+    .replace(/^(?:\.\/+)+(?=.)/, '')
+    .replace(/(?<=.)\/+$/, '')
+    .replaceAll('/', '--')
 }
 
 /** The documented beginning of the names of one shape's files. */

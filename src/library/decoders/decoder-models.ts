@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, join, relative, resolve } from 'node:path'
+import { UsageError } from '../../domain/errors.ts'
+import { endIdsOf } from '../../models/end-ids.ts'
+import { resolveModel } from '../../models/hub/resolve-model.ts'
+import { loadTokenizer } from '../../models/tokenizer/load-tokenizer.ts'
+import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
+import type { DecodersInvocation } from './decoders-invocation.ts'
+import { FetchLines } from './fetch-lines.ts'
+
+type Notice = (text: string) => void
+
+/** The models of an invocation, each with its tokenizer; what is not on this machine is fetched. */
+export async function decoderModels(invocation: DecodersInvocation, notice: Notice): Promise<DecoderModel[]> {
+  const { models, cwd } = invocation
+  if (models.length === 0) throw noModels()
+  const found: DecoderModel[] = []
+  for (const given of new Set(models)) found.push(await decoderModel(given, invocation, notice))
+  return found.map((model) => {
+    const twins = found.filter(({ name }) => name === model.name)
+    return twins.length === 1 ? model : { ...model, name: relative(cwd, model.folder).replaceAll('\\', '/') }
+  })
+}
+
+function noModels(): UsageError {
+  return new UsageError(
+    'models',
+    'no model to decode with; give a Hugging Face folder or an id, as in assay decoders test ./my-model',
+  )
+}
+
+async function decoderModel(given: string, invocation: DecodersInvocation, notice: Notice): Promise<DecoderModel> {
+  const { cwd, decoders } = invocation
+  const { folder, isLocal } = await fetchModel(given, ALL_WEIGHTS, invocation, notice)
+  const tokenizerFolder =
+    decoders.tokenizer === undefined ? folder : (await fetchModel(decoders.tokenizer, [], invocation, notice)).folder
+  const config = await configOf(folder)
+  const tokenizer = await loadTokenizer(tokenizerFolder)
+  return {
+    name: isLocal ? basename(resolve(cwd, given)) : given,
+    given,
+    folder,
+    tokenizer,
+    eos: await endIdsOf(folder, tokenizer),
+    positions: positionsOf(config),
+    micro: null,
+  }
+}
+
+type Weights = Parameters<typeof resolveModel>[1]['weights']
+
+/** Which of them a target runs is known when its worker is asked; PyTorch is what remains where there is no export. */
+const ALL_WEIGHTS: Weights = ['onnx', 'safetensors']
+
+async function fetchModel(given: string, weights: Weights, { cwd, decoders }: DecodersInvocation, notice: Notice) {
+  const path = resolve(cwd, given)
+  const progress = new FetchLines(notice)
+  const { path: folder, origin } = await resolveModel(existsSync(path) ? path : given, {
+    weights,
+    offline: decoders.offline,
+    notice,
+    onProgress: (state) => progress.take(given, state),
+  })
+  return { folder, isLocal: origin === 'path' }
+}
+
+const LARGEST_CONFIG = 2 ** 24
+const POSITIONS = ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_sequence_length']
+
+async function configOf(folder: string): Promise<Record<string, unknown>> {
+  const path = join(folder, 'config.json')
+  const text = await readFile(path, 'utf8').catch(() => null)
+  if (text === null) throw new UsageError('models', `${folder} has no config.json, so it is no Hugging Face folder`)
+  if (text.length > LARGEST_CONFIG) throw new UsageError('models', `${path} is too large for a configuration`)
+  try {
+    const config: unknown = JSON.parse(text)
+    return typeof config === 'object' && config !== null ? { ...config } : {}
+  } catch (error) {
+    throw new UsageError('models', `${path} is no JSON: ${(error as Error).message}`)
+  }
+}
+
+function positionsOf(config: Record<string, unknown>): number | null {
+  const section = typeof config.text_config === 'object' && config.text_config !== null ? config.text_config : {}
+  const values = POSITIONS.flatMap((key) => [config[key], Reflect.get(section, key)])
+  return (
+    (values.find((value) => typeof value === 'number' && Number.isSafeInteger(value) && value > 0) as number) ?? null
+  )
+}

@@ -1,0 +1,66 @@
+import { UsageError } from '../../domain/errors.ts'
+import { DECODER_OPTIONS } from '../../settings/decoder-options.ts'
+import { type DecoderValues, decoderValues, MODEL_PATHS, withoutEffect } from '../../settings/decoder-values.ts'
+import { flagOf, type OptionSpec, type OptionValue, resolveOptions } from '../../settings/options.ts'
+import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
+
+/** What was asked for of decoders, before anything is known about the models. */
+export interface DecodersInvocation extends Invocation {
+  readonly decoders: DecoderValues
+  /** Folders or ids, as given. */
+  readonly models: readonly string[]
+}
+
+type Notice = (text: string) => void
+
+export async function decodersInvocation(asked: Asked, notice: Notice): Promise<DecodersInvocation> {
+  return withDecoders(await invocationOf(asked), asked, notice)
+}
+
+/** The decoders that an invocation of something else names too. */
+export function withDecoders(
+  invocation: Invocation,
+  asked: Pick<Asked, 'environment' | 'options' | 'paths'>,
+  notice: Notice,
+): DecodersInvocation {
+  const { environment, options } = asked
+  const file = invocation.loaded.config.decoders ?? {}
+  const resolved = resolveOptions(DECODER_OPTIONS, { commandLine: options, environment, file })
+  const decoders = decoderValues(resolved, environment)
+  for (const line of withoutEffect(environment)) notice(line)
+  const models = modelsOf(asked, decoders, file.models ?? [])
+  if (invocation.values.reference && invocation.values.reference.length > 1) {
+    throw new UsageError('reference', 'decoders are compared with one reference; give --reference once')
+  }
+  return { ...invocation, decoders, models, more: wordsOf(resolved.values, decoders) }
+}
+
+/** Of the command line, else of the documented variable, else of the configuration. */
+function modelsOf(
+  { paths, environment }: Pick<Asked, 'environment' | 'paths'>,
+  { modelPath }: DecoderValues,
+  configured: readonly string[],
+): readonly string[] {
+  const given = [...paths, ...(modelPath === undefined ? [] : [modelPath])]
+  if (given.length > 0) return given
+  const variable = (environment[MODEL_PATHS] ?? '').split(',').map((word) => word.trim())
+  const named = variable.filter(Boolean)
+  return named.length > 0 ? named : configured
+}
+
+/** They decide where files go or what is printed, and no verdict. */
+const NOT_REPEATED = new Set(['log', 'metricsDir', 'saveTraces', 'modelPath', 'skipComputation', 'gate'])
+
+/** The options again, as far as they are not what they are by themselves. */
+function wordsOf(values: Readonly<Record<string, OptionValue>>, decoders: DecoderValues): string[] {
+  const given = DECODER_OPTIONS.flatMap((spec) =>
+    NOT_REPEATED.has(spec.key) ? [] : optionWords(spec, values[spec.key]),
+  )
+  const gate = decoders.gate ?? (decoders.documented ? 'rate' : undefined)
+  return [...given, ...(gate === undefined ? [] : ['--gate', gate])]
+}
+
+function optionWords(spec: OptionSpec, value: OptionValue): string[] {
+  if (value === undefined || value === spec.default || spec.withoutEffect) return []
+  return spec.type === 'boolean' ? (value ? [flagOf(spec)] : []) : [flagOf(spec), String(value)]
+}

@@ -1,0 +1,159 @@
+import { resolve } from 'node:path'
+import type { MetricName } from '../../compare/decoders/contract.ts'
+import { UsageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { Pool } from '../../runtimes/pool.ts'
+import { readModelConfiguration } from '../../settings/model-configuration.ts'
+import { targetNamed } from '../../settings/targets.ts'
+import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
+import type { GateChoice, GateWay } from '../../suites/decoders/gate-choice.ts'
+import { limitsOf, type MetricLimits } from '../../suites/decoders/limits.ts'
+import type { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
+import { PromptDesk } from '../../suites/decoders/prompt-desk.ts'
+import type { DecodingOptions, ModelPlan } from '../../suites/decoders/suite.ts'
+import { TraceStore } from '../../suites/decoders/trace-store.ts'
+import { decoderModels } from './decoder-models.ts'
+import type { DecodersInvocation } from './decoders-invocation.ts'
+import { type LearntNoise, learntNoise } from './learnt-noise.ts'
+
+type Notice = (text: string) => void
+
+const DEFAULT_BASELINE = 'torch:cpu,dtype=bf16'
+
+/** What all cases of an invocation share. */
+export function decodingOptions(
+  invocation: DecodersInvocation,
+  pool: Pool,
+  exports: OnnxExports,
+  notice: Notice,
+): DecodingOptions {
+  const { cwd, values, decoders, targets } = invocation
+  const { batchSizes, promptLengths, newTokens, validationInfoDir, saveTraces } = decoders
+  if (saveTraces && validationInfoDir === undefined) {
+    throw new UsageError('option', '--save-traces needs --validation-info-dir, the folder to store them in')
+  }
+  return {
+    cwd,
+    shapes: { batchSizes, promptLengths, newTokens },
+    tokensPerSequence: decoders.tokensPerSequence,
+    topK: decoders.topK,
+    keep: decoders.logits,
+    prompts: new PromptDesk({
+      path: decoders.prompts === undefined ? null : resolve(cwd, decoders.prompts),
+      seed: values.seed,
+      cacheFolder: resolve(cwd, values.cacheDir),
+      digests: exports.digests,
+    }),
+    pool,
+    exports,
+    store: validationInfoDir === undefined ? null : new TraceStore(resolve(cwd, validationInfoDir), saveTraces, notice),
+    areDefaults: targets.areDefaults,
+  }
+}
+
+/** Every model with what it is compared with and how it is judged; what is chosen by itself is told. */
+export async function planDecoders(
+  invocation: DecodersInvocation,
+  exports: OnnxExports,
+  notice: Notice,
+): Promise<ModelPlan[]> {
+  const configuration = await configuredLimits(invocation, notice)
+  const named = configuration.size > 0 ? { ...invocation, models: [...configuration.keys()] } : invocation
+  const noise = await learntNoise(invocation)
+  const plans: ModelPlan[] = []
+  for (const model of await decoderModels(named, notice)) {
+    const sides = await sidesOf(model, invocation, exports, notice)
+    plans.push({ model, ...sides, gate: gateOf(model, invocation, noise, configuration) })
+  }
+  if (noise && !plans.some(({ model }) => noise.of(model))) throw otherModel(noise, plans)
+  for (const { model, gate } of plans) if (gate.limits.areDefaults) notice(defaultsText(model, gate))
+  return plans
+}
+
+/** Limits of another model would judge this one wrongly, without a word. */
+function otherModel(noise: LearntNoise, plans: readonly ModelPlan[]): UsageError {
+  const names = plans.map(({ model }) => model.given).join(', ')
+  return new UsageError(
+    'thresholds',
+    `the thresholds are of "${noise.model}", and not of ${names}; give the file of the same model`,
+  )
+}
+
+async function configuredLimits(
+  { decoders, cwd }: DecodersInvocation,
+  notice: Notice,
+): Promise<ReadonlyMap<string, MetricLimits>> {
+  if (decoders.modelConfiguration === undefined) return new Map()
+  const { limits, skipped } = await readModelConfiguration(
+    resolve(cwd, decoders.modelConfiguration),
+    decoders.modelFrequency,
+  )
+  for (const line of skipped) notice(line)
+  return limits
+}
+
+function defaultsText(model: DecoderModel, { limits: { ce, diffMean } }: GateChoice): string {
+  return `nothing is known about the noise of ${model.name}: thresholds ce ${ce} and diff_mean ${diffMean} are the default pair; learn its own with assay decoders baseline and assay thresholds`
+}
+
+/** Without an ONNX export PyTorch is compared with PyTorch. */
+export async function sidesOf(
+  model: DecoderModel,
+  { targets: { reference, defaultReference, targets, areDefaults, forFolders } }: DecodersInvocation,
+  exports: OnnxExports,
+  notice: Notice,
+): Promise<{ readonly reference: Target; readonly targets: readonly Target[] }> {
+  const hasExport = (await exports.of(model.folder)) !== null
+  const sides = hasExport ? { reference: reference ?? defaultReference, targets } : forFolders
+  if (!hasExport && (reference === null || areDefaults)) {
+    const against = sides.targets.map(({ name }) => name).join(', ')
+    notice(`${model.name} has no ONNX export: ${against} is compared with ${sides.reference.name}`)
+  }
+  return sides
+}
+
+function gateOf(
+  model: DecoderModel,
+  invocation: DecodersInvocation,
+  noise: LearntNoise | null,
+  configuration: ReadonlyMap<string, MetricLimits>,
+): GateChoice {
+  const { decoders } = invocation
+  const own = noise?.of(model) ?? null
+  const limits = limitsOf(model.given, {
+    file: own && { path: own.path, limits: own.limits },
+    commandLine: decoders.metricsThreshold,
+    configuration,
+    variable: decoders.variableThreshold,
+    micro: model.micro,
+  })
+  const skipped: MetricName[] = decoders.skipAssertions.map((name) => (name === 'ce' ? 'ce' : 'diff_mean'))
+  return { limits, failureRate: decoders.failureRate, skipped, ...wayOf(invocation, own) }
+}
+
+type OwnNoise = ReturnType<LearntNoise['of']>
+
+function wayOf(invocation: DecodersInvocation, own: OwnNoise): { way: GateWay; note: string | null } {
+  const { decoders } = invocation
+  const asked = decoders.gate ?? (decoders.documented ? 'rate' : 'paired')
+  if (asked === 'three-way') return { way: { name: 'three-way', baseline: baselineOf(invocation) }, note: null }
+  if (asked === 'rate') return { way: { name: 'rate' }, note: null }
+  if (own?.sequences) return { way: { name: 'paired', baselineOf: own.sequences, source: own.path }, note: null }
+  if (decoders.gate === 'paired') throw noSequences(own)
+  return {
+    way: { name: 'rate' },
+    note: own ? 'rate gate: the thresholds name no sequences of a baseline' : 'rate gate: no thresholds file was given',
+  }
+}
+
+function noSequences(own: OwnNoise): UsageError {
+  const found = own ? `${own.path} names no file with sequences of the baseline` : 'no --thresholds file is given'
+  return new UsageError('gate', `--gate paired needs what the baseline gave on the same prompts: ${found}`)
+}
+
+/** The second trusted target. */
+export function baselineOf({ decoders, loaded }: DecodersInvocation): Target {
+  const { baseline, defaultDtype } = decoders
+  const spec = baseline ?? (defaultDtype === undefined ? DEFAULT_BASELINE : `torch:cpu,dtype=${defaultDtype}`)
+  return targetNamed(spec, loaded.config)
+}

@@ -1,0 +1,179 @@
+import { join } from 'node:path'
+import type { KeptStep, Logits } from '../../compare/decoders/contract.ts'
+import { largestIds } from '../../compare/largest-ids.ts'
+import { StageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { Side } from '../../domain/verdict.ts'
+import { digestOf } from '../../files/digest.ts'
+import type { PaddedBatch } from '../../models/prompts/contract.ts'
+import type { KeyParts, Lab, Opening } from '../../runs/contract.ts'
+import type { DecodeRequest, DecodeStep, ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
+import type { Pool } from '../../runtimes/pool.ts'
+import { type DecodedTrace, DecodedTraceWriter, readDecodedTrace } from './decoded-trace.ts'
+
+const DECODE_VERSION = 'decode@1'
+const TRACE_FILE = 'trace.safetensors'
+
+/** What a side decodes with. */
+export interface SideModel {
+  readonly ref: ModelRef
+  readonly digest: string
+}
+
+/** What both sides decode. */
+export interface DecodeWork {
+  readonly lab: Lab
+  readonly pool: Pool
+  readonly batch: PaddedBatch
+  readonly newTokens: number
+  readonly eos: readonly number[]
+  readonly topK: number
+  readonly keep: 'top' | 'full'
+}
+
+/** What one side gave for one batch, and what is known about how. */
+export interface DecodedSide {
+  readonly trace: DecodedTrace
+  readonly path: string
+  readonly key: string | null
+  readonly detail: Readonly<Record<string, string>>
+  /** null where a session of an equal model was still open. */
+  readonly compileMs: number | null
+  /** What the target itself needed, over all steps. */
+  readonly durationMs: number
+  readonly steps: number
+  /** The most memory that its worker held; null where nobody can say. */
+  readonly peakBytes: number | null
+  readonly cached: boolean
+  readonly retried: boolean
+}
+
+interface DecodeProduct {
+  readonly detail: Readonly<Record<string, string>>
+  readonly compileMs: number | null
+  readonly durationMs: number
+  readonly steps: number
+  readonly peakBytes: number | null
+  readonly retried: boolean
+}
+
+/** Decodes a batch on a target, on its own tokens or on those of `followed`, or takes the trace that an equal step left. */
+export async function decodeSide(
+  work: DecodeWork,
+  side: Side,
+  target: Target,
+  model: SideModel,
+  info: RuntimeInfo,
+  followed: DecodedSide | null,
+): Promise<DecodedSide> {
+  const { key, from } = keyOf(work, target, model, info, followed)
+  const spec = { title: `decode on ${target.name}`, stage: 'run', side, key, from } as const
+  const opening = ({ compileMs }: DecodeProduct): Opening | undefined =>
+    compileMs === null ? undefined : { title: `compile on ${target.name}`, stage: 'compile', durationMs: compileMs }
+  const make = (folder: string) =>
+    decodeInto(join(folder, TRACE_FILE), work, { side, target, model }, followed?.trace ?? null)
+  const { value, folder, cached } = await work.lab.step<DecodeProduct>(spec, make, opening)
+  const path = join(folder, TRACE_FILE)
+  return { ...value, trace: await readDecodedTrace(path), path, key, cached, retried: value.retried && !cached }
+}
+
+function keyOf(
+  work: DecodeWork,
+  target: Target,
+  model: SideModel,
+  info: RuntimeInfo,
+  followed: DecodedSide | null,
+): { key: string | null; from: KeyParts } {
+  if (info.fingerprint === null) return { key: null, from: {} }
+  const { runtime, version, device, options, files } = target
+  const { model: _another, variant: _which, ...others } = options
+  const hardware = files && Object.entries(files).map(([name, { content }]) => [name, content])
+  const { batch, newTokens, eos, topK, keep } = work
+  const request = digestOf({ batch, newTokens, eos, topK, keep })
+  const forced =
+    followed && digestOf(followed.trace.sequences.map((steps) => steps.map(({ token, top }) => [token, top.ids])))
+  const from = {
+    model: model.digest,
+    prompts: request,
+    runtime: `${runtime}${version === null ? '' : `@${version}`}:${device}`,
+    options: JSON.stringify(others),
+    ...(hardware && { hardware: digestOf(hardware) }),
+    ...(forced && { 'tokens of the reference': forced }),
+    'version and machine': info.fingerprint,
+    'way of decoding': DECODE_VERSION,
+  }
+  return { key: digestOf(from), from }
+}
+
+interface Asked {
+  readonly side: Side
+  readonly target: Target
+  readonly model: SideModel
+}
+
+async function decodeInto(
+  path: string,
+  work: DecodeWork,
+  { side, target, model }: Asked,
+  followed: DecodedTrace | null,
+): Promise<DecodeProduct> {
+  const { lab, pool, batch, newTokens, topK } = work
+  const request = requestOf(work, followed)
+  const task = { target, side, model: model.ref, shareAs: model.digest, request, signal: lab.signal }
+  const done = await pool.decode([task], async ([decoding]) => {
+    const writer = new DecodedTraceWriter(path, { batch: batch.ids.length, newTokens, topK })
+    try {
+      let [steps, durationMs] = [0, 0]
+      for await (const step of decoding!.steps) {
+        await writer.add(withAsked(step, followed), (row) => largestOf(row, topK))
+        steps++
+        durationMs += step.durationMs
+      }
+      refuseShort(target, steps, newTokens, followed)
+      await writer.finish()
+      const { detail, compileMs } = decoding!
+      return { detail, compileMs, durationMs, steps, peakBytes: decoding!.peakBytes() }
+    } finally {
+      await writer.abort()
+    }
+  })
+  return { ...done.value, retried: done.retried }
+}
+
+function requestOf({ batch, newTokens, eos, topK, keep }: DecodeWork, followed: DecodedTrace | null): DecodeRequest {
+  const { ids, mask, positions } = batch
+  const at = (step: number) => followed!.sequences.map((steps) => steps[step]?.top.ids ?? [])
+  return {
+    ids,
+    mask,
+    positions,
+    newTokens,
+    eos,
+    ...(followed && { force: (step: number) => followed.sequences.map((steps) => steps[step]?.token ?? null) }),
+    keep: keep === 'full' ? 'full' : { topK, ...(followed && { at }) },
+  }
+}
+
+/** Where all logits come, those at the reference's ids are among them. */
+function withAsked(step: DecodeStep, followed: DecodedTrace | null): DecodeStep {
+  if (!followed) return step
+  const sequences = step.sequences.map((sequence, i) => {
+    const ids = followed.sequences[i]?.[step.step]?.top.ids
+    if (!sequence?.logits || !ids) return sequence
+    return { ...sequence, at: Float32Array.from(ids, (id) => sequence.logits![id] ?? Number.NaN) }
+  })
+  return { ...step, sequences }
+}
+
+function largestOf(row: Logits, count: number): KeptStep['top'] {
+  const values = Float32Array.from(row)
+  const ids = largestIds(values, count)
+  return { ids, logits: Float32Array.from(ids, (id) => values[id]!) }
+}
+
+/** A side that stops before the reference did was not judged on the rest. */
+function refuseShort(target: Target, steps: number, newTokens: number, followed: DecodedTrace | null): void {
+  const expected = followed ? Math.max(0, ...followed.sequences.map(({ length }) => length)) : null
+  const isShort = expected === null ? steps === 0 : steps < expected
+  if (isShort) throw new StageError('run', `${target.name} gave ${steps} of ${expected ?? newTokens} steps`)
+}

@@ -1,0 +1,46 @@
+import { extname, resolve } from 'node:path'
+import { StageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { Side } from '../../domain/verdict.ts'
+import { folderDigest } from '../../models/hugging-face.ts'
+import type { Tokenizer } from '../../models/tokenizer/tokenizer.ts'
+import type { RuntimeInfo } from '../../runtimes/contract.ts'
+import type { SideModel } from './decode-side.ts'
+import type { OnnxExports } from './onnx-exports.ts'
+
+/** A text-generation model that is on this machine. */
+export interface DecoderModel {
+  /** The model's part of the case id. */
+  readonly name: string
+  /** As it was asked for: a folder, or an id of a hub. */
+  readonly given: string
+  readonly folder: string
+  readonly tokenizer: Tokenizer
+  /** A sequence ends with the first of these. */
+  readonly eos: readonly number[]
+  /** How many positions it knows; null: no limit is written down. */
+  readonly positions: number | null
+  /** A version with three layers stands for it; null: it is the model itself. */
+  readonly micro: 'trained' | 'random' | null
+}
+
+/** What a target opens of a model: its ONNX export where it takes that, else the folder. */
+export async function sideModelOf(
+  { folder }: DecoderModel,
+  side: Side,
+  target: Target,
+  { accepts }: RuntimeInfo,
+  cwd: string,
+  exports: OnnxExports,
+): Promise<SideModel> {
+  const other = target.options.model
+  const path = other === undefined ? folder : resolve(cwd, other)
+  if (accepts.includes('onnx')) {
+    const found = await exports.of(path, target.options.variant)
+    if (found) return found
+  }
+  if (accepts.includes('huggingface') && extname(path) !== '.onnx') {
+    return { ref: { format: 'huggingface', path }, digest: await folderDigest(path, exports.digests) }
+  }
+  throw new StageError('compile', `${target.name} takes ${accepts.join(' or ')}, of which ${path} has none`, { side })
+}

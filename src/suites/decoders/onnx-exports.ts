@@ -1,0 +1,15 @@
+import { FileDigests } from '../../files/digest.ts'
+import { decoderOf, type OnnxDecoder } from '../../models/onnx-decoder.ts'
+
+/** ONNX exports of folders, each read and cut once in a run. */
+export class OnnxExports {
+  readonly digests = new FileDigests()
+  readonly #found = new Map<string, Promise<OnnxDecoder | null>>()
+
+  of(path: string, variant?: string): Promise<OnnxDecoder | null> {
+    const key = JSON.stringify([path, variant ?? null])
+    const found = this.#found.get(key) ?? decoderOf(path, this.digests, variant)
+    this.#found.set(key, found)
+    return found
+  }
+}

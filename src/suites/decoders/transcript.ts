@@ -1,0 +1,95 @@
+import type { KeptStep } from '../../compare/decoders/contract.ts'
+import type { TextBlock } from '../../domain/result.ts'
+import { cleanText, formatNumber } from '../../domain/text.ts'
+import type { DecodedBatch } from './decode-batches.ts'
+import { decodeSide } from './decode-side.ts'
+import type { DecoderModel } from './decoder-model.ts'
+import type { Described } from './describe-decoder.ts'
+
+const SHOWN = 3
+const TOP_SHOWN = 5
+const PROMPT_LENGTH = 400
+const TEXT_LENGTH = 600
+/** Stands where the two part. */
+const MARK = '▸'
+
+interface Place {
+  readonly batch: DecodedBatch
+  readonly sequence: number
+  /** Over all batches. */
+  readonly number: number
+  readonly step: number | null
+}
+
+/** What both sides wrote to some prompts: first those where they part earliest. */
+export async function transcriptsOf(described: Described, hasToExplain: boolean): Promise<TextBlock[]> {
+  if (!described.context.transcripts && !hasToExplain) return []
+  const all = placesOf(described)
+  const parted = all.filter(({ step }) => step !== null).sort((a, b) => a.step! - b.step!)
+  const chosen = parted.length > 0 ? parted.slice(0, SHOWN) : all.slice(0, 1)
+  const own = new Map<DecodedBatch, readonly (readonly KeptStep[])[]>()
+  for (const { batch, step } of chosen) {
+    if (step !== null && !own.has(batch)) own.set(batch, await ownContinuation(described, batch))
+  }
+  return chosen.map((place) => blockOf(place, described, own.get(place.batch) ?? null))
+}
+
+function placesOf({ decoded }: Described): Place[] {
+  let number = 0
+  return decoded.batches.flatMap((batch) =>
+    batch.prompts.prompts.map((_, sequence) => {
+      const { divergence } = decoded.target[number]!.summary
+      return { batch, sequence, number: number++, step: divergence?.step ?? null }
+    }),
+  )
+}
+
+/** What the target writes when nobody leads it. */
+async function ownContinuation(described: Described, batch: DecodedBatch): Promise<readonly (readonly KeptStep[])[]> {
+  const { c, lab, context, decoders } = described
+  const { target, model, info } = decoders.target
+  const { pool, topK } = context
+  const { eos } = c.plan.model
+  const work = { lab, pool, batch: batch.prompts.padded, newTokens: c.shape.newTokens, eos, topK, keep: 'top' } as const
+  return (await decodeSide(work, 'target', target, model, info, null)).trace.sequences
+}
+
+function blockOf(place: Place, { c }: Described, own: readonly (readonly KeptStep[])[] | null): TextBlock {
+  const { batch, sequence, number, step } = place
+  const { model } = c.plan
+  const reference = batch.reference.trace.sequences[sequence]!
+  const target = own?.[sequence] ?? batch.followers[0]!.trace.sequences[sequence]!
+  const title = step === null ? `sequence ${number}: equal` : `sequence ${number}: parts at token ${step}`
+  return {
+    title,
+    lines: [
+      { label: 'prompt', text: cleanText(batch.prompts.prompts[sequence]!.text, PROMPT_LENGTH) },
+      { label: 'reference', text: continuation(reference, step, model) },
+      { label: 'target', text: continuation(target, step, model) },
+      ...(step === null ? [] : topLines(reference[step], batch.followers[0]!.trace.sequences[sequence]![step], model)),
+    ],
+  }
+}
+
+function continuation(steps: readonly KeptStep[], parts: number | null, { tokenizer }: DecoderModel): string {
+  const ids = steps.flatMap(({ token }) => (token === null ? [] : [token]))
+  if (parts === null) return cleanText(tokenizer.decode(ids), TEXT_LENGTH)
+  const [same, other] = [tokenizer.decode(ids.slice(0, parts)), tokenizer.decode(ids.slice(parts))]
+  return `${cleanText(same, TEXT_LENGTH)}${MARK}${cleanText(other, TEXT_LENGTH)}`
+}
+
+function topLines(
+  reference: KeptStep | undefined,
+  target: KeptStep | undefined,
+  model: DecoderModel,
+): TextBlock['lines'] {
+  const line = (step: KeptStep | undefined) =>
+    (step?.top.ids ?? [])
+      .slice(0, TOP_SHOWN)
+      .map((id, i) => `"${cleanText(model.tokenizer.piece(id), 40)}" ${formatNumber(step!.top.logits[i]!)}`)
+      .join('  ')
+  return [
+    { label: `top ${TOP_SHOWN}`, text: `reference  ${line(reference)}` },
+    { label: '', text: `target     ${line(target)}` },
+  ]
+}
