@@ -151,6 +151,7 @@ async function receive(
   try {
     for await (const chunk of response.body ?? []) {
       heard()
+      if (told.byteLength !== null && at + chunk.byteLength > told.byteLength) throw tooMuch(request, told.byteLength)
       await writeAt(handle, chunk, at, part)
       at += chunk.byteLength
       request.onBytes(at)
@@ -162,6 +163,12 @@ async function receive(
     throw new Unreachable(`${request.file.name} broke off after ${at} of ${told.byteLength} bytes; try again`, false)
   }
   return told
+}
+
+/** Nothing that is longer than promised can be what was promised, and it may have no end. */
+function tooMuch({ file, client }: DownloadRequest, byteLength: number): UsageError {
+  const from = new URL(client.call.settings.endpoint).host
+  return new UsageError('damaged', `${file.name} from ${from} has more than the ${byteLength} bytes that the hub says`)
 }
 
 /** A server that gives another part than was asked for cannot be gone on with. */

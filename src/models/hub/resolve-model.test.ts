@@ -287,6 +287,11 @@ test('content that is not what the hub promised is refused and removed', async (
   await expect(resolve('org/llama')).rejects.toThrow('has another SHA-256 than the hub says')
 })
 
+test('a file that does not end is not waited for', async () => {
+  server.mischief = { endless: true }
+  await expect(resolve('org/llama')).rejects.toThrow('config.json from 127.0.0.1')
+})
+
 test('a hub that says nothing about files but their names will do', async () => {
   server.mischief = { hidesFacts: true }
   await resolve('org/llama')

@@ -37,14 +37,15 @@ export async function indexPrompts(
 
 async function countTokens(source: PromptSource, tokenizer: Tokenizer, options: IndexOptions): Promise<PromptIndex> {
   const [places, lengths]: [Place[], number[]] = [[], []]
-  let toldMs = performance.now()
+  let [doneBytes, toldMs] = [0, performance.now()]
   for await (const { place, text } of source.entries()) {
     options.signal?.throwIfAborted()
     places.push(place)
     lengths.push(tokenizer.encode(text).length)
+    doneBytes += place[2]
     if (performance.now() - toldMs < 200) continue
     toldMs = performance.now()
-    options.onProgress?.({ doneBytes: place[1] + place[2], totalBytes: source.byteLength })
+    options.onProgress?.({ doneBytes, totalBytes: source.byteLength })
     // Others get their turn, a signal among them.
     await new Promise((resolve) => setImmediate(resolve))
   }

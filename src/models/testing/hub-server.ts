@@ -23,6 +23,8 @@ export interface Mischief {
   /** Gives other bytes than it promises. */
   corrupts?: boolean
   hidesFacts?: boolean
+  /** Sends bytes without end. */
+  endless?: boolean
   renames?: Readonly<Record<string, string>>
 }
 
@@ -127,6 +129,7 @@ export class HubServer {
     if (start > 0) response.setHeader('content-range', `bytes ${start}-${whole.length - 1}/${whole.length}`)
     response.statusCode = start > 0 ? 206 : 200
     const part = whole.subarray(start)
+    if (this.mischief.endless) return flood(response)
     if (this.mischief.corrupts) part[0] = part[0]! ^ 1
     response.setHeader('content-length', part.length)
     const { breakAfter } = this.mischief
@@ -137,6 +140,11 @@ export class HubServer {
 
 function end(response: ServerResponse, status: number, headers: Record<string, string> = {}): ServerResponse {
   return response.writeHead(status, headers).end()
+}
+
+function flood(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(Buffer.alloc(10_000)), 5)
+  response.on('close', () => clearInterval(timer))
 }
 
 function addressOf(server: Server): string {
