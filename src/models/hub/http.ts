@@ -72,7 +72,8 @@ export async function pause(
 ): Promise<void> {
   const asked = Number(retryAfter ?? 0) * 1000
   const pauseMs = Math.max(patience.pauseMs * 2 ** (attempt - 1), asked > 0 ? Math.min(asked, 60_000) : 0)
-  await delay(pauseMs, undefined, signal ? { signal } : {})
+  // Only a signal can break it off, and then its own reason is what counts.
+  await delay(pauseMs, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted())
 }
 
 /** Follows redirects itself: the token goes to the hub and to nobody else. */

@@ -75,8 +75,9 @@ test.each([
   [{ HF_HOME: '~/y', HOME: '{home}' }, 'y/hub'],
   [{ HF_HOME: '', HOME: '{home}' }, '.cache/huggingface/hub'],
 ])('the cache lies where the variables %j say', async (variables, place) => {
-  const entries = Object.entries(variables).filter(([, value]) => value !== '')
-  const environment = Object.fromEntries(entries.map(([name, value]) => [name, value.replace('{home}', home)]))
+  const environment = Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, value.replace('{home}', home)]),
+  )
   const base = 'HF_HOME' in variables ? {} : { HF_HOME: home }
   await resolve('org/llama', { environment: { HF_ENDPOINT: server.endpoint, ...base, ...environment } })
   expect(readdirSync(join(home, place))).toEqual(['models--org--llama'])
@@ -102,6 +103,19 @@ test('the token that a login left is used', async () => {
   server.models.set('org/llama', { commit: COMMIT, files: llama, access: 'private' })
   writeFileSync(join(home, 'token'), HUB_TOKEN)
   expect((await resolve('org/llama')).origin).toBe('hub')
+})
+
+test('a variable that is empty is not set', async () => {
+  server.models.set('org/llama', { commit: COMMIT, files: llama, access: 'private' })
+  writeFileSync(join(home, 'token'), HUB_TOKEN)
+  expect((await resolve('org/llama', {}, { HF_TOKEN: '', HF_HUB_CACHE: '', HF_HUB_OFFLINE: '' })).path).toBe(snapshot())
+})
+
+test('two that want the same model at once both get it', async () => {
+  const models = await Promise.all([resolve('org/llama'), resolve('org/llama'), resolve('org/llama')])
+  expect(new Set(models.map(({ path }) => path))).toEqual(new Set([snapshot()]))
+  expect(readFileSync(join(snapshot(), 'model.safetensors')).equals(weights)).toBe(true)
+  expect(readdirSync(join(repository(), 'blobs'))).toHaveLength(3)
 })
 
 test('a token that is none is refused without being shown', async () => {

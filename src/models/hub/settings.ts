@@ -22,7 +22,9 @@ interface Asked {
 }
 
 /** As the documented variables of Hugging Face say, with what was asked for over them. */
-export async function hubSettings(environment: Environment, asked: Asked = {}): Promise<HubSettings> {
+export async function hubSettings(variables: Environment, asked: Asked = {}): Promise<HubSettings> {
+  // One that is empty is one that is not set.
+  const environment: Environment = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const home = homeOf(environment)
   return {
     endpoint: endpointOf(environment.HF_ENDPOINT),

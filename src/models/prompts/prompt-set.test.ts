@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { folderWith, smallTokenizer } from '../testing/small-tokenizer.ts'
 import { loadTokenizer } from '../tokenizer/load-tokenizer.ts'
-import { describeShaping } from './describe-shaping.ts'
+import { countRepeated, describeShaping } from './describe-shaping.ts'
 import { openPrompts } from './open-prompts.ts'
 import type { DrawRequest } from './prompt-set.ts'
 
@@ -78,7 +78,7 @@ test('a folder holds a prompt in each file, whatever its lines', async () => {
 const mixed = fileWith('mixed.txt', words(3, 6, 8, 10, 14, 30, 4, 2).join('\n'))
 
 test('other sources give what fits first, then cut what is longer, then join what is shorter', async () => {
-  const { prompts, cut, joined, repeated, fitting } = await draw(mixed, { batchSize: 7 })
+  const { prompts, cut, joined, fitting } = await draw(mixed, { batchSize: 7 })
   expect(prompts.map(({ ids }) => ids.length).sort((a, b) => a - b)).toEqual([6, 8, 10, 10, 10, 10, 10])
   expect(
     prompts
@@ -93,7 +93,7 @@ test('other sources give what fits first, then cut what is longer, then join wha
       .sort(),
   ).toEqual(['eeeeeeeee', 'fffffffff'])
   expect(prompts[5]?.text).toMatch(/^[agh]+\n\n[agh]+\n\n/)
-  expect({ cut, joined, repeated, fitting }).toEqual({ cut: 2, joined: 2, repeated: 0, fitting: 3 })
+  expect({ cut, joined, fitting }).toEqual({ cut: 2, joined: 2, fitting: 3 })
 })
 
 test('draws of one seed follow each other and are the same each time', async () => {
@@ -114,15 +114,17 @@ test('another seed gives another order', async () => {
 })
 
 test('prompts that had to be used again are counted', async () => {
-  const { repeated, prompts } = await draw(fileWith('a.txt', 'abcdefg\nhijklmn'), { batchSize: 5 })
-  expect(prompts).toHaveLength(5)
-  expect(repeated).toBe(3)
+  const path = fileWith('a.txt', 'abcdefg\nhijklmn')
+  const draws = [await draw(path, { draw: 0 }), await draw(path, { draw: 1 })]
+  expect(draws.flatMap(({ prompts }) => prompts)).toHaveLength(6)
+  expect(countRepeated(draws)).toBe(4)
+  expect(describeShaping(draws, 'a.txt', 10)).toBe('of 6 prompts from a.txt: 4 the same as another')
 })
 
 test('one short prompt is enough for any length', async () => {
-  const { prompts, joined, repeated } = await draw(fileWith('a.txt', 'a'), { promptLength: 64, batchSize: 2 })
-  expect(prompts.map(({ ids }) => ids.length)).toEqual([64, 64])
-  expect([joined, repeated]).toEqual([2, 1])
+  const drawn = await draw(fileWith('a.txt', 'a'), { promptLength: 64, batchSize: 2 })
+  expect(drawn.prompts.map(({ ids }) => ids.length)).toEqual([64, 64])
+  expect([drawn.joined, countRepeated([drawn])]).toEqual([2, 1])
 })
 
 test('the plan says what was done to prompts', async () => {
@@ -180,9 +182,9 @@ test('tokens are counted once for a tokenizer and a content', async () => {
 test.each([16, 32, 64, 128, 256, 2048])(
   'the bundled set gives 64 different prompts of %d tokens',
   async (promptLength) => {
-    const { prompts, repeated } = await draw(null, { promptLength, batchSize: 64 })
-    expect(repeated).toBe(0)
-    for (const { ids } of prompts) {
+    const drawn = await draw(null, { promptLength, batchSize: 64 })
+    expect(countRepeated([drawn])).toBe(0)
+    for (const { ids } of drawn.prompts) {
       expect(ids.length).toBeGreaterThanOrEqual(promptLength / 2)
       expect(ids.length).toBeLessThanOrEqual(promptLength)
     }

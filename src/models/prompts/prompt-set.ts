@@ -23,8 +23,6 @@ export interface Draw {
   readonly prompts: readonly Prompt[]
   readonly cut: number
   readonly joined: number
-  /** Those that this draw or an earlier one has already. */
-  readonly repeated: number
   /** How many of the source have the length as they are. */
   readonly fitting: number
 }
@@ -57,7 +55,7 @@ export class PromptSet {
     if (inRange.length < batchSize) this.#refuseFew(request, inRange.length)
     const prompts: Prompt[] = []
     for (const number of inRange.slice(0, batchSize)) prompts.push(await this.#prompt(number))
-    return { prompts, cut: 0, joined: 0, repeated: 0, fitting: inRange.length }
+    return { prompts, cut: 0, joined: 0, fitting: inRange.length }
   }
 
   #refuseFew({ promptLength, batchSize, allowFewer }: DrawRequest, fitting: number): void {
@@ -77,7 +75,6 @@ export class PromptSet {
       prompts: taken.map(({ prompt }) => prompt),
       cut: taken.filter(({ shape }) => shape === 'cut').length,
       joined: taken.filter(({ shape }) => shape === 'joined').length,
-      repeated: taken.filter(({ isRepeated }) => isRepeated).length,
       fitting: shuffledInRange(this.#index.lengths, ...rangeOf(promptLength), seed).length,
     }
   }
@@ -105,20 +102,17 @@ export class PromptSet {
 /** Shaped prompts as far as they were asked for. */
 class ShapedList {
   readonly #shapes: AsyncGenerator<Shaped>
-  readonly #made: (Shaped & { readonly isRepeated: boolean })[] = []
-  readonly #digests = new Set<string>()
+  readonly #made: Shaped[] = []
 
   constructor(shapes: AsyncGenerator<Shaped>) {
     this.#shapes = shapes
   }
 
-  async slice(start: number, count: number): Promise<(Shaped & { readonly isRepeated: boolean })[]> {
+  async slice(start: number, count: number): Promise<Shaped[]> {
     while (this.#made.length < start + count) {
       const next = await this.#shapes.next()
       if (next.done) throw new Error('prompts are never used up; this is a bug in Assay')
-      const { digest } = next.value.prompt
-      this.#made.push({ ...next.value, isRepeated: this.#digests.has(digest) })
-      this.#digests.add(digest)
+      this.#made.push(next.value)
     }
     return this.#made.slice(start, start + count)
   }
