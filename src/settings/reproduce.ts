@@ -28,7 +28,7 @@ export function reproduceCommand(id: string, { command, paths, values, config, m
     ...single('--hw', values.hw),
     ...single('--chip', values.chip),
     ...single('--board', values.board),
-    ...unlessDefault(values, ['scope', 'layerInputs', 'seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate']),
+    ...unlessDefault(values, command.startsWith('decoders') ? OF_ALL : ['scope', 'layerInputs', ...OF_ALL]),
     ...single('--expected', values.expected),
     ...single('--python', values.python),
     ...repeated('--layer-group', values.layerGroup),
@@ -43,6 +43,9 @@ export function reproduceCommand(id: string, { command, paths, values, config, m
   ]
   return words.map(shellWord).join(' ')
 }
+
+/** What decides about results of every command. */
+const OF_ALL = ['seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate'] as const
 
 function unlessDefault(values: TestValues, keys: readonly (keyof TestValues)[]): string[] {
   return keys.flatMap((key) => {

@@ -1,10 +1,10 @@
 import type { Pool } from '../../runtimes/pool.ts'
 import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
-import { decodersSuite } from '../../suites/decoders/suite.ts'
+import { type DecodersSuiteOptions, decodersSuite } from '../../suites/decoders/suite.ts'
 import { type Invocation, reproduceOf } from '../invocation.ts'
 import { type Audience, type JudgedOutcome, judgeSuites, listSuites, type Planned } from '../judge-suites.ts'
 import { type DecodersInvocation, withDecoders } from './decoders-invocation.ts'
-import { decodingOptions, planDecoders } from './plan-decoders.ts'
+import { decodingOptions, planDecoders, tellPrompts } from './plan-decoders.ts'
 
 export interface DecodersAudience extends Audience {
   /** Log lines in the documented words. */
@@ -13,7 +13,11 @@ export interface DecodersAudience extends Audience {
 
 /** Judges decoders by their tokens and their logits. */
 export function judgeDecoders(invocation: DecodersInvocation, audience: DecodersAudience): Promise<JudgedOutcome> {
-  return judgeSuites(invocation, audience, (pool) => planned(invocation, pool, audience))
+  return judgeSuites(invocation, audience, async (pool) => {
+    const options = await suiteOptions(invocation, pool, audience)
+    await tellPrompts(options.models, options, audience.notice)
+    return planOf(invocation, options)
+  })
 }
 
 /** The ids of the cases; nothing is decoded. */
@@ -21,7 +25,9 @@ export function listDecoders(
   invocation: DecodersInvocation,
   notice: Audience['notice'],
 ): ReturnType<typeof listSuites> {
-  return listSuites(invocation, notice, (pool) => planned(invocation, pool, { notice }))
+  return listSuites(invocation, notice, async (pool) =>
+    planOf(invocation, await suiteOptions(invocation, pool, { notice })),
+  )
 }
 
 /** The decoders that the configuration names, for a run of everything; null: it names none. */
@@ -32,17 +38,22 @@ export async function configuredDecoders(
 ): Promise<Planned | null> {
   if (!invocation.loaded.config.decoders?.models) return null
   const asked = { environment: process.env, options: {}, paths: [] }
-  return planned(withDecoders(invocation, asked, notice), pool, { notice })
+  const decoders = withDecoders(invocation, asked, notice)
+  return planOf(decoders, await suiteOptions(decoders, pool, { notice }))
 }
 
-async function planned(
+function planOf({ decoders, values }: DecodersInvocation, options: DecodersSuiteOptions): Planned {
+  return { suites: [decodersSuite(options)], choices: { decoders, seed: values.seed } }
+}
+
+async function suiteOptions(
   invocation: DecodersInvocation,
   pool: Pool,
   { notice, log }: Pick<DecodersAudience, 'notice' | 'log'>,
-): Promise<Planned> {
+): Promise<DecodersSuiteOptions> {
   const { decoders, values } = invocation
   const exports = new OnnxExports()
-  const suite = decodersSuite({
+  return {
     ...decodingOptions(invocation, pool, exports, notice),
     models: await planDecoders(invocation, exports, notice),
     all: decoders.all,
@@ -50,6 +61,5 @@ async function planned(
     transcripts: values.verbose,
     log: log ?? null,
     reproduce: reproduceOf(invocation),
-  })
-  return { suites: [suite], choices: { decoders, seed: values.seed } }
+  }
 }

@@ -10,7 +10,8 @@ import type { GateChoice, GateWay } from '../../suites/decoders/gate-choice.ts'
 import { limitsOf, type MetricLimits } from '../../suites/decoders/limits.ts'
 import type { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
 import { PromptDesk } from '../../suites/decoders/prompt-desk.ts'
-import type { DecodingOptions, ModelPlan } from '../../suites/decoders/suite.ts'
+import { shapesOf } from '../../suites/decoders/shapes.ts'
+import { countedBatches, type DecodingOptions, type ModelPlan } from '../../suites/decoders/suite.ts'
 import { TraceStore } from '../../suites/decoders/trace-store.ts'
 import { decoderModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
@@ -48,6 +49,20 @@ export function decodingOptions(
     exports,
     store: validationInfoDir === undefined ? null : new TraceStore(resolve(cwd, validationInfoDir), saveTraces, notice),
     areDefaults: targets.areDefaults,
+  }
+}
+
+/** Prompts are read before anything is decoded; what had to be done to them is told. */
+export async function tellPrompts(
+  models: readonly { readonly model: DecoderModel }[],
+  { prompts, shapes, tokensPerSequence }: DecodingOptions,
+  notice: Notice,
+): Promise<void> {
+  for (const { model } of models) {
+    for (const shape of shapesOf(shapes)) {
+      const text = await prompts.shaping(model, shape, countedBatches(shape, tokensPerSequence))
+      if (text !== null) notice(text)
+    }
   }
 }
 
