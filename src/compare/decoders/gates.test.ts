@@ -54,11 +54,12 @@ describe('paired', () => {
     expect(judgePaired(wild, baseline)).toMatchObject({ verdict: 'inconclusive', count: 4 })
   })
 
-  test('two sequences are too few, whatever they say', () => {
-    for (const times of [0, 1, 100]) {
+  test('two sequences are too few to pass, but enough where both are ruined', () => {
+    for (const times of [0, 1, 2]) {
       const judged = judgePaired(sequences(times).slice(0, 2), baseline)
       expect(judged).toMatchObject({ verdict: 'inconclusive', count: 2, effect: null, interval: null })
     }
+    expect(judgePaired(sequences(20).slice(0, 2), baseline)).toMatchObject({ verdict: 'fail', count: 2 })
   })
 
   test('a prompt that comes twice counts once', () => {
@@ -87,6 +88,20 @@ describe('paired', () => {
       verdict: 'inconclusive',
       reason: expect.stringMatching(/no noise/),
     })
+  })
+
+  test("roundings of float32 are nobody's fault, but more than these is", () => {
+    const rounded = baseline.map((_, i) => sequence(i, 7e-7))
+    expect(judgePaired(sequences(3e-4), rounded).verdict).toBe('pass')
+    expect(judgePaired(sequences(3e-3), rounded).verdict).toBe('fail')
+  })
+
+  test('prompts on which the target is far better pay for no others', () => {
+    const uneven = baseline.map((_, i) => sequence(i, i % 2 ? 1e-5 : 0.03))
+    expect(judgePaired(uneven, baseline)).toMatchObject({ verdict: 'inconclusive', findings: [] })
+    const ruined = baseline.map((_, i) => sequence(i, i % 2 ? 1e-5 : 0.15))
+    expect(judgePaired(ruined, baseline)).toMatchObject({ verdict: 'fail', findings: [{ kind: 'sequence', count: 4 }] })
+    expect(judgePaired(sequences(1e-3), baseline)).toMatchObject({ verdict: 'pass', effect: expect.closeTo(0.25) })
   })
 
   test('a broken baseline is an error', () => {

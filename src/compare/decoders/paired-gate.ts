@@ -6,18 +6,27 @@ import type { GateJudgement, GateName, GuardFinding } from './gates.ts'
 import { guardFindings, tokenNoise } from './guards.ts'
 
 /** How many times the baseline's error is still as good as the baseline. */
-export const RATIO_LIMIT = 1.25
+const RATIO_LIMIT = 1.25
 /** A pass says with the same confidence that the target is less than this many times as noisy. */
 const RATIO_EXCLUDED = 2.5
 const CONFIDENCE = 0.99
 const LEAST_SEQUENCES = 3
 
-/** √ of a mean KL: below it are roundings of float32 logits, of which nobody can say whose they are. */
-const ROUNDING = 2 ** -20
+/**
+ * √ of a mean KL that roundings of float32 explain; a trained model of a million parameters has 7e-7 in float32
+ * against float64, and 9e-3 in bfloat16. Below it nobody can say whose roundings they are.
+ */
+const ROUNDING = 2 ** -18
+/** Less than any evaluation in float32 has: the baseline is the reference itself. */
+const SILENT = 2 ** -22
 
-/** One sequence may be this many times as bad, and so many deviations of all, before it is ruined. */
+/** A prompt on which the target is far better pays for no other: less than this counts as this. */
+const LEAST_RATIO = 0.25
+
+/** One sequence may be this many times as bad, and so many deviations of all, before it is ruined; this is always. */
 const SEQUENCE_RATIO = 4
 const SEQUENCE_DEVIATIONS = 5
+const RUINED_RATIO = 10
 
 interface Pair {
   readonly place: number
@@ -87,8 +96,8 @@ function tooFew(target: readonly SequenceSummary[], pairs: readonly Pair[]): Dec
 
 /** Then nothing is known about the noise that the target may have. */
 function silentBaseline(pairs: readonly Pair[]): Decision | null {
-  if (median(pairs.map(({ baseline }) => baseline))! > ROUNDING) return null
-  const reason = 'the baseline is the reference but for roundings of float32, so it shows no noise to compare with'
+  if (median(pairs.map(({ baseline }) => baseline))! > SILENT) return null
+  const reason = 'the baseline gives what the reference gives, so it shows no noise to compare with'
   return { verdict: 'inconclusive', reason: `${reason}; take one of the target's precision, or the rate gate` }
 }
 
@@ -100,7 +109,7 @@ function pairUp(target: readonly SequenceSummary[], baseline: readonly SequenceS
   for (const [place, sequence] of target.entries()) {
     const [t, b] = [sequence.error, partners.get(keyOf(sequence))?.error]
     if (t === null || b == null || Number.isNaN(t) || Number.isNaN(b)) continue
-    const logRatio = Math.log(Math.max(t, ROUNDING) / Math.max(b, ROUNDING))
+    const logRatio = Math.log(Math.max(Math.max(t, ROUNDING) / Math.max(b, ROUNDING), LEAST_RATIO))
     if (!pairs.has(keyOf(sequence))) pairs.set(keyOf(sequence), { place, target: t, baseline: b, logRatio })
   }
   return [...pairs.values()]
@@ -111,9 +120,10 @@ const logRatios = (pairs: readonly Pair[]) => pairs.map(({ logRatio }) => logRat
 /** A mean over many hides one. */
 function ruinedSequence(pairs: readonly Pair[]): GuardFinding | null {
   const ratios = logRatios(pairs)
-  const middle = Math.max(0, median(ratios) ?? 0)
+  const middle = Math.min(Math.max(0, median(ratios) ?? 0), Math.log(RATIO_LIMIT))
   const deviation = 1.4826 * (median(ratios.map((ratio) => Math.abs(ratio - middle))) ?? 0)
-  const limit = middle + Math.max(Math.log(SEQUENCE_RATIO), SEQUENCE_DEVIATIONS * deviation)
+  const wide = Math.max(Math.log(SEQUENCE_RATIO), SEQUENCE_DEVIATIONS * deviation)
+  const limit = middle + Math.min(wide, Math.log(RUINED_RATIO))
   const ruined = pairs.filter(({ logRatio }) => logRatio > limit).sort((a, b) => b.logRatio - a.logRatio)
   const [worst] = ruined
   if (!worst || silentBaseline(pairs)) return null

@@ -6,7 +6,7 @@ import type { GateJudgement, Rate, RateCount } from './gates.ts'
 import { guardFindings, type TokenNoise } from './guards.ts'
 
 /** Documented: fewer than one token in a hundred. */
-export const FAILURE_RATE = 0.01
+const FAILURE_RATE = 0.01
 const CONFIDENCE = 0.98
 
 /** Tokens that are not below the threshold; NaN is not. In float32, as metrics are stored and thresholds learnt. */

@@ -87,7 +87,8 @@ function withTail(r: Logits, sumR: number, t: Logits, sumT: number): TailMetrics
   let moved = Math.abs(referenceTail - targetTail)
   let logError = 0
   for (let i = 0; i < r.length; i++) {
-    const [lnP, lnQ] = [r[i]! - sumR, t[i]! - sumT]
+    const lnP = r[i]! - sumR
+    const lnQ = t[i]! - sumT
     klTail += bucketDistance(lnP, lnQ)
     moved += Math.abs(Math.exp(lnP) - Math.exp(lnQ))
     logError = Math.max(logError, Math.abs(lnP - lnQ))
@@ -97,7 +98,8 @@ function withTail(r: Logits, sumR: number, t: Logits, sumT: number): TailMetrics
 
 /** Far apart, nothing is lost by the subtraction, and e^x may overflow. */
 function bucketDistance(lnP: number, lnQ: number): number {
-  const [q, x] = [Math.exp(lnQ), lnP - lnQ]
+  const q = Math.exp(lnQ)
+  const x = lnP - lnQ
   return Math.abs(x) > 1 ? Math.exp(lnP) - q * (1 + x) : q * curve(x, Math.expm1(x))
 }
 
