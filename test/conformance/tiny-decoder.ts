@@ -139,6 +139,10 @@ function numbers(count: number, seed: number): number[] {
   )
 }
 
+function codes(count: number): Uint8Array {
+  return Uint8Array.from(numbers(count, 105), (value) => Math.round(8 * (value + 1)))
+}
+
 function weights(dtype: 'float32' | 'float16'): Record<string, Tensor> {
   const real = (shape: readonly number[], seed: number): Tensor => {
     const values = numbers(
@@ -157,6 +161,7 @@ function weights(dtype: 'float32' | 'float16'): Record<string, Tensor> {
     embedding: real([VOCABULARY, HIDDEN], 101),
     places: real([LONGEST, HIDDEN], 102),
     head: real([HIDDEN, VOCABULARY], 103),
+    head_codes: { dtype: 'uint8', shape: [HIDDEN, VOCABULARY], bytes: codes(HIDDEN * VOCABULARY) },
     bias: real([VOCABULARY], 104),
     never: { dtype, shape: [], bytes: encodeNumbers(dtype, [-30000]) },
     zero: whole([0], []),
