@@ -1,4 +1,6 @@
+import { kernelName } from '../../compare/kernels/lend.ts'
 import { largestIds } from '../../compare/largest-ids.ts'
+import { type ReducedRow, RowKernel } from '../../tensors/reduce/row-kernel.ts'
 import type { DecodeKeep, DecodeRequest, Logits, SequenceStep } from '../contract.ts'
 
 type Facts = Pick<SequenceStep, 'chosen' | 'logSumExp' | 'nonFinite'>
@@ -11,10 +13,27 @@ export function readRow(
   forced: number | null,
   at: readonly number[] | undefined,
 ): SequenceStep {
-  const facts = factsOf(row)
+  const reduced = reduce(row)
+  const facts = reduced ? factsOfFinite(row, reduced) : factsOf(row)
   const token = forced ?? facts.chosen
   const ended = token === null || eos.includes(token)
-  return { ...facts, token, ended, ...keptOf(row, keep, at) }
+  return { ...facts, token, ended, ...keptOf(row, keep, at, reduced?.peaks) }
+}
+
+/** Below, it takes longer to copy a row than to read it. */
+const SHORT = 256
+let kernel: RowKernel | null = null
+
+/** null: the row is short, of float64 or not finite, or there are no kernels here. */
+function reduce(row: Logits): ReducedRow | null {
+  if (row instanceof Float64Array || row.length < SHORT || kernelName() !== 'wasm') return null
+  kernel ??= new RowKernel()
+  return kernel.reduce(row)
+}
+
+function factsOfFinite(row: Logits, { most, logSumExp: sum }: ReducedRow): Facts {
+  const nonFinite = { nan: 0, positiveInfinity: 0, negativeInfinity: 0 }
+  return { chosen: row.indexOf(most), logSumExp: sum, nonFinite }
 }
 
 function factsOf(row: Logits): Facts {
@@ -22,9 +41,9 @@ function factsOf(row: Logits): Facts {
   return { chosen, nonFinite, logSumExp: nonFinite.nan > 0 ? Number.NaN : logSumExp(row, most) }
 }
 
-function keptOf(row: Logits, keep: DecodeKeep, at: readonly number[] | undefined): Kept {
+function keptOf(row: Logits, keep: DecodeKeep, at: readonly number[] | undefined, peaks?: Float32Array): Kept {
   if (keep === 'full') return { logits: row.slice() }
-  const ids = largestIds(row, Math.min(keep.topK, row.length))
+  const ids = largestIds(row, Math.min(keep.topK, row.length), peaks)
   return { top: { ids, logits: pick(row, ids) }, ...(at && { at: pick(row, at) }) }
 }
 
