@@ -23,7 +23,7 @@ export interface PictureSize {
   readonly columns: number
 }
 
-/** Elements that are read at once at most, where a row does not lie in one piece. */
+/** Elements that are read at once at most. */
 const MOST_SPANNED = 1 << 18
 
 export function readPicture(pair: OpenPair, layout: SliceLayout, size: PictureSize): Picture {
@@ -41,18 +41,34 @@ export function readPicture(pair: OpenPair, layout: SliceLayout, size: PictureSi
     reference: cells(),
     target: cells(),
   }
-  const perRead = rowsPerRead(layout)
-  const [r, t] = [new Float64Array(perRead * layout.columns), new Float64Array(perRead * layout.columns)]
-  for (let row = 0; row < layout.rows; row += perRead) {
-    const count = Math.min(perRead, layout.rows - row)
-    readRows(pair.reference, layout, row, count, r)
-    readRows(pair.target, layout, row, count, t)
-    for (let i = 0; i < count; i++) {
-      const [from, to] = [i * layout.columns, (i + 1) * layout.columns]
-      addRow(picture, row + i, r.subarray(from, to), t.subarray(from, to))
+  for (const part of partsOf(layout)) {
+    const r = readPart(pair.reference, layout, part)
+    const t = readPart(pair.target, layout, part)
+    for (let i = 0; i < part.rows; i++) {
+      const [from, to] = [i * part.columns, (i + 1) * part.columns]
+      addRow(picture, part.row + i, part.column, r.subarray(from, to), t.subarray(from, to))
     }
   }
   return picture
+}
+
+/** What is read at once: several rows that lie in one piece, one, or a part of a long one. */
+interface SlicePart {
+  readonly row: number
+  readonly rows: number
+  readonly column: number
+  readonly columns: number
+}
+
+function* partsOf(layout: SliceLayout): Generator<SlicePart> {
+  const perRead = rowsPerRead(layout)
+  const columns = Math.min(layout.columns, MOST_SPANNED)
+  for (let row = 0; row < layout.rows; row += perRead) {
+    const rows = Math.min(perRead, layout.rows - row)
+    for (let column = 0; column < layout.columns; column += columns) {
+      yield { row, rows, column, columns: Math.min(columns, layout.columns - column) }
+    }
+  }
 }
 
 /** Several where they lie in one piece. */
@@ -60,38 +76,46 @@ function rowsPerRead({ columns, rowStride, columnStride }: SliceLayout): number 
   return columnStride === 1 && rowStride === columns ? Math.max(1, Math.floor(MOST_SPANNED / columns)) : 1
 }
 
-function readRows(reader: ElementReader, layout: SliceLayout, row: number, count: number, out: Float64Array): void {
-  const first = layout.first + row * layout.rowStride
-  if (layout.columnStride === 1) reader.read(first, count * layout.columns, out)
-  else readScattered(reader, first, layout, out)
+function readPart(reader: ElementReader, layout: SliceLayout, part: SlicePart): Float64Array {
+  const out = new Float64Array(part.rows * part.columns)
+  const first = layout.first + part.row * layout.rowStride + part.column * layout.columnStride
+  if (layout.columnStride === 1) reader.read(first, out.length, out)
+  else readScattered(reader, first, layout.columnStride, out)
+  return out
 }
 
-function readScattered(
-  reader: ElementReader,
-  first: number,
-  { columns, columnStride }: SliceLayout,
-  out: Float64Array,
-): void {
-  const perRead = Math.max(1, Math.floor(MOST_SPANNED / columnStride))
-  const numbers = new Float64Array(Math.min((columns - 1) * columnStride + 1, MOST_SPANNED))
-  for (let column = 0; column < columns; column += perRead) {
-    const count = Math.min(perRead, columns - column)
-    reader.read(first + column * columnStride, (count - 1) * columnStride + 1, numbers)
-    for (let i = 0; i < count; i++) out[column + i] = numbers[i * columnStride]!
+function readScattered(reader: ElementReader, first: number, stride: number, out: Float64Array): void {
+  const perRead = Math.max(1, Math.floor(MOST_SPANNED / stride))
+  const numbers = new Float64Array(Math.min((out.length - 1) * stride + 1, MOST_SPANNED))
+  for (let column = 0; column < out.length; column += perRead) {
+    const count = Math.min(perRead, out.length - column)
+    reader.read(first + column * stride, (count - 1) * stride + 1, numbers)
+    for (let i = 0; i < count; i++) out[column + i] = numbers[i * stride]!
   }
 }
 
-function addRow(picture: Picture, row: number, r: Float64Array, t: Float64Array): void {
-  const { error, reference, target, cellColumns, columns } = picture
-  const start = Math.floor(row / picture.cellRows) * columns
-  for (let i = 0; i < r.length; i++) {
-    const cell = start + Math.floor(i / cellColumns)
+/** A row, or a part of one that begins at a column. */
+function addRow(picture: Picture, row: number, column: number, r: Float64Array, t: Float64Array): void {
+  const { cellRows, cellColumns, columns } = picture
+  const start = Math.floor(row / cellRows) * columns
+  for (let from = 0; from < r.length; ) {
+    const place = Math.floor((column + from) / cellColumns)
+    const to = Math.min(r.length, (place + 1) * cellColumns - column)
+    addCell(picture, start + place, r.subarray(from, to), t.subarray(from, to))
+    from = to
+  }
+}
+
+function addCell({ error, reference, target }: Picture, cell: number, r: Float64Array, t: Float64Array): void {
+  let most = error[cell]!
+  for (let i = 0; i < r.length && !Number.isNaN(most); i++) {
     const found = Object.is(r[i], t[i]) ? 0 : Math.abs(t[i]! - r[i]!)
-    if (found <= error[cell]! || Number.isNaN(error[cell]!)) continue
-    error[cell] = Number.isFinite(found) ? found : Number.NaN
+    if (found <= most) continue
+    most = Number.isFinite(found) ? found : Number.NaN
     reference[cell] = r[i]!
     target[cell] = t[i]!
   }
+  error[cell] = most
 }
 
 /** Both sides' values around a place, in the slice that is shown. */

@@ -26,6 +26,26 @@ test('a large one is made smaller by its largest errors', async () => {
   expect(Array.from(small.error)).toEqual([12, 14, 32, 34])
 })
 
+test('a row that is longer than one read is put together of its parts', async () => {
+  const shape = [600_000]
+  const values = new Array<number>(600_000).fill(1)
+  const changed = values.with(3, 2).with(262_144, 4).with(599_999, 3)
+  const found = await withPair(tensor(shape, values), tensor(shape, changed), (pair) => {
+    const counts: number[] = []
+    const target = {
+      ...pair.target,
+      read: (...args: Parameters<typeof pair.target.read>) => {
+        counts.push(args[1])
+        pair.target.read(...args)
+      },
+    }
+    const layout = layoutSlice(parseSlice(':', shape), shape)
+    return { picture: readPicture({ ...pair, target }, layout, { rows: 9, columns: 6 }), counts }
+  })
+  expect(Array.from(found.picture.error)).toEqual([1, 0, 3, 0, 0, 2])
+  expect(found.counts).toEqual([262_144, 262_144, 75_712])
+})
+
 test('a place that is NaN on one side is not hidden by its neighbours', async () => {
   const holed = TARGET.with(6, Number.NaN)
   const found = await withPair(tensor(SHAPE, REFERENCE), tensor(SHAPE, holed), (pair) =>
