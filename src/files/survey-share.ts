@@ -16,7 +16,7 @@ export async function surveyShare({ shape, from, to, ...sides }: SurveyStretch):
   try {
     const target = openFileElements(sides.target)
     try {
-      return surveyStretch({ shape, count: elementCount(shape), reference, target }, from, to)
+      return await surveyStretch({ shape, count: elementCount(shape), reference, target }, from, to)
     } finally {
       target.close()
     }

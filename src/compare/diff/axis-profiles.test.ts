@@ -18,3 +18,18 @@ test('numbers are added up by index of every axis, however they come in pieces',
     [3, 60, 66, 72, 78],
   ])
 })
+
+test('indices of an axis of millions share bins, wherever the pieces end', () => {
+  const size = 2 ** 21 + 5
+  const profiles = new AxisProfiles([size])
+  const ones = new Float64Array(size).fill(1)
+  for (const [from, to] of [
+    [0, 2 ** 20 + 1],
+    [2 ** 20 + 1, 2 ** 20 + 2],
+    [2 ** 20 + 2, size],
+  ] as const)
+    profiles.add(from, ones.subarray(from, to))
+  const [{ binSize, sums }] = profiles.list() as [ReturnType<AxisProfiles['list']>[0]]
+  expect([binSize, sums.length, sums[0], sums[2 ** 18], sums.at(-1)]).toEqual([4, 524_290, 4, 4, 1])
+  expect(sums.reduce((a, b) => a + b)).toBe(size)
+})

@@ -64,14 +64,45 @@ function addLevel({ size, shift, sums }: Level, first: number, values: Float64Ar
   let at = 0
   for (let o = 0; o < outer.length; o++) {
     const end = Math.min(at + size - index, values.length)
-    let sum = 0
-    for (; at < end; at++, index++) {
-      const value = values[at]!
-      sums[index >>> shift]! += value
-      sum += value
-    }
-    outer[o] = sum
+    outer[o] = shift === 0 ? addEach(sums, index, values, at, end) : addBins(sums, index, shift, values, at, end)
+    at = end
     index = 0
   }
   return outer
+}
+
+/** Returns the sum of all, in two parts, since each addition waits for the one before it. */
+function addEach(sums: Float64Array, index: number, values: Float64Array, from: number, to: number): number {
+  let [even, odd] = [0, 0]
+  let at = from
+  for (; at + 1 < to; at += 2, index += 2) {
+    sums[index]! += values[at]!
+    sums[index + 1]! += values[at + 1]!
+    even += values[at]!
+    odd += values[at + 1]!
+  }
+  if (at === to) return even + odd
+  sums[index]! += values[at]!
+  return even + odd + values[at]!
+}
+
+/** As addEach, where an axis is so long that several indices share a bin. */
+function addBins(
+  sums: Float64Array,
+  index: number,
+  shift: number,
+  values: Float64Array,
+  from: number,
+  to: number,
+): number {
+  let sum = 0
+  for (let at = from; at < to; ) {
+    const bin = Math.floor((index + at - from) / 2 ** shift)
+    const end = Math.min(to, (bin + 1) * 2 ** shift - index + from)
+    let part = 0
+    for (; at < end; at++) part += values[at]!
+    sums[bin]! += part
+    sum += part
+  }
+  return sum
 }

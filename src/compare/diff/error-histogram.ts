@@ -41,12 +41,19 @@ function floatOf(code: number): number {
   return float[0]!
 }
 
+/** Counters of one bin that neighbours take in turn: adding to the same one again and again waits for itself. */
+const LANES = 4
+/** Counters hold 32 bits. */
+const MOST_COUNTED = 2 ** 31
+
 /** Counts errors by half decades, exactly. */
 export class ErrorCounter {
-  readonly #counts = new Float64Array(BINS)
+  readonly #totals = new Float64Array(BINS)
+  readonly #counts = new Uint32Array(BINS * LANES)
   readonly #floats: Float32Array
   readonly #codes: Uint32Array
   #zero = 0
+  #counted = 0
 
   constructor(blockSize: number) {
     this.#floats = new Float32Array(blockSize)
@@ -56,18 +63,28 @@ export class ErrorCounter {
   /** Differences of one block, of either sign. */
   add(differences: Float64Array): void {
     const [codes, counts, floats] = [this.#codes, this.#counts, this.#floats]
+    this.#counted += differences.length
+    if (this.#counted > MOST_COUNTED) this.#empty(differences.length)
     for (let i = 0; i < differences.length; i++) floats[i] = differences[i]!
     for (let i = 0; i < differences.length; i++) {
       const bin = HALF_DECADES[(codes[i]! & 0x7fffffff) >>> 20]!
       const error = Math.abs(differences[i]!)
-      if (bin !== UNKNOWN) counts[error < EDGES[bin + 1]! ? bin : bin + 1]!++
+      const lane = i % LANES
+      if (bin !== UNKNOWN) counts[(error < EDGES[bin + 1]! ? bin : bin + 1) * LANES + lane]!++
       else if (error === 0) this.#zero++
-      else counts[halfDecade(error)]!++
+      else counts[halfDecade(error) * LANES + lane]!++
     }
   }
 
+  #empty(counted: number): void {
+    for (let i = 0; i < BINS * LANES; i++) this.#totals[Math.floor(i / LANES)]! += this.#counts[i]!
+    this.#counts.fill(0)
+    this.#counted = counted
+  }
+
   get counted(): CountedErrors {
-    return { zero: this.#zero, counts: this.#counts }
+    this.#empty(0)
+    return { zero: this.#zero, counts: this.#totals }
   }
 }
 

@@ -39,6 +39,11 @@ export class SideMoments {
     return this.#sums
   }
 
+  /** A block of finite numbers whose moments are known. */
+  join(count: number, [mean, squares, min, max]: readonly [number, number, number, number]): void {
+    this.#sums = joinMoments(this.#sums, { count, finite: count, nan: 0, min, max, mean, squares })
+  }
+
   add(numbers: Float64Array): void {
     const sum = sumOf(numbers)
     const areFinite = sum - sum === 0

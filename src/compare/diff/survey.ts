@@ -1,9 +1,21 @@
+import type { PairKernels } from '../kernels/contract.ts'
+import { BLOCK } from '../kernels/layout.ts'
+import { kernelName, withKernels } from '../kernels/lend.ts'
+import * as at from '../kernels/survey-layout.ts'
 import { type AxisProfile, AxisProfiles, joinProfiles } from './axis-profiles.ts'
 import type { OpenPair } from './element-reader.ts'
 import { type CountedErrors, ErrorCounter, type ErrorHistogram, listErrors } from './error-histogram.ts'
 import { type MomentSums, momentFacts, type SideFacts, SideMoments } from './side-moments.ts'
 
-const BLOCK = 4096
+/** Sums of a block and where the kernels leave them. */
+const PLACES = {
+  r: at.SUM_R,
+  d: at.SUM_D,
+  rr: at.SUM_RR,
+  dd: at.SUM_DD,
+  dr: at.SUM_DR,
+  neighbours: at.SUM_NEIGHBOURS,
+} as const
 const SUMS = ['r', 'd', 'rr', 'dd', 'dr', 'neighbours'] as const
 
 /** Sums over the places that are finite on both sides; d = t − r. */
@@ -56,21 +68,22 @@ export interface SurveyPart {
   readonly others: number
 }
 
-export function surveyPair(pair: OpenPair): Survey {
-  return joinSurveys([surveyStretch(pair, 0, pair.count)])
+export async function surveyPair(pair: OpenPair): Promise<Survey> {
+  return joinSurveys([await surveyStretch(pair, 0, pair.count)])
 }
 
 /** Elements from `from` up to `to`. */
-export function surveyStretch(pair: OpenPair, from: number, to: number): SurveyPart {
-  const surveyor = new Surveyor(pair.shape)
-  const [r, t] = [new Float64Array(BLOCK), new Float64Array(BLOCK)]
-  for (let first = from; first < to; first += BLOCK) {
-    const length = Math.min(BLOCK, to - first)
-    pair.reference.read(first, length, r)
-    pair.target.read(first, length, t)
-    surveyor.add(first, r.subarray(0, length), t.subarray(0, length))
-  }
-  return surveyor.part()
+export function surveyStretch(pair: OpenPair, from: number, to: number): Promise<SurveyPart> {
+  return withKernels(kernelName(), async (kernels) => {
+    const surveyor = new Surveyor(pair.shape, kernels)
+    for (let first = from; first < to; first += BLOCK) {
+      const length = Math.min(BLOCK, to - first)
+      pair.reference.read(first, length, kernels.reference)
+      pair.target.read(first, length, kernels.target)
+      surveyor.add(first, length)
+    }
+    return surveyor.part()
+  })
 }
 
 /** Parts of one pair, in their order. */
@@ -113,11 +126,10 @@ function joinNonFinite(all: readonly SurveyPart['nonFinite'][]): SurveyPart['non
 }
 
 class Surveyor {
+  readonly #kernels: PairKernels
   readonly #reference = new SideMoments()
   readonly #target = new SideMoments()
   readonly #errors = new ErrorCounter(BLOCK)
-  readonly #difference = new Float64Array(BLOCK)
-  readonly #squares = new Float64Array(BLOCK)
   readonly #axes: AxisProfiles
   readonly #nonFiniteAxes: AxisProfiles
   readonly #sums = { finite: 0, r: 0, d: 0, rr: 0, dd: 0, dr: 0, neighbours: 0 }
@@ -127,48 +139,35 @@ class Surveyor {
   #others = 0
   #last = 0
 
-  constructor(shape: readonly number[]) {
+  constructor(shape: readonly number[], kernels: PairKernels) {
+    this.#kernels = kernels
     this.#axes = new AxisProfiles(shape)
     this.#nonFiniteAxes = new AxisProfiles(shape)
   }
 
-  /** One block; places that are not finite on both sides are made zero in it. */
-  add(first: number, r: Float64Array, t: Float64Array): void {
-    this.#reference.add(r)
-    this.#target.add(t)
-    let sums = this.#addUp(r, t)
-    if (!Number.isFinite(sums.dd + sums.rr)) {
-      this.#sortOut(first, r, t)
-      sums = this.#addUp(r, t)
+  /** One block, in the kernels' memory; places that are not finite on both sides are made zero in it. */
+  add(first: number, length: number): void {
+    const kernels = this.#kernels
+    const { results, difference, squares } = kernels
+    kernels.survey(length, this.#last)
+    if (Number.isFinite(results[at.SUM_DD]! + results[at.SUM_RR]!)) {
+      this.#reference.join(length, momentsAt(results, at.MOMENTS_REFERENCE))
+      this.#target.join(length, momentsAt(results, at.MOMENTS_TARGET))
+    } else {
+      this.#addOdd(first, kernels.reference.subarray(0, length), kernels.target.subarray(0, length))
+      kernels.survey(length, this.#last)
     }
-    for (const name of SUMS) this.#sums[name] += sums[name]
-    this.#sums.finite += r.length
-    this.#last = this.#difference[r.length - 1]!
-    this.#errors.add(this.#difference.subarray(0, r.length))
-    this.#axes.add(first, this.#squares.subarray(0, r.length))
+    for (const name of SUMS) this.#sums[name] += results[PLACES[name]]!
+    this.#sums.finite += length
+    this.#last = difference[length - 1]!
+    this.#errors.add(difference.subarray(0, length))
+    this.#axes.add(first, squares.subarray(0, length))
   }
 
-  /** Sums of a block; leaves its differences and their squares. */
-  #addUp(r: Float64Array, t: Float64Array): Record<(typeof SUMS)[number], number> {
-    const differences = this.#difference
-    const squares = this.#squares
-    const found = { r: 0, d: 0, rr: 0, dd: 0, dr: 0, neighbours: 0 }
-    let last = this.#last
-    for (let i = 0; i < r.length; i++) {
-      const value = r[i]!
-      const difference = t[i]! - value
-      const square = difference * difference
-      differences[i] = difference
-      squares[i] = square
-      found.r += value
-      found.d += difference
-      found.rr += value * value
-      found.dd += square
-      found.dr += difference * value
-      found.neighbours += difference * last
-      last = difference
-    }
-    return found
+  #addOdd(first: number, r: Float64Array, t: Float64Array): void {
+    this.#reference.add(r)
+    this.#target.add(t)
+    this.#sortOut(first, r, t)
   }
 
   #sortOut(first: number, r: Float64Array, t: Float64Array): void {
@@ -216,4 +215,8 @@ class Surveyor {
       others: this.#others,
     }
   }
+}
+
+function momentsAt(results: Float64Array, place: number): readonly [number, number, number, number] {
+  return [results[place]!, results[place + 1]!, results[place + 2]!, results[place + 3]!]
 }

@@ -25,6 +25,8 @@ export interface PairKernels {
   readonly target: Float64Array
   readonly difference: Float64Array
   readonly results: Float64Array
+  /** Squares of the differences that `survey` left. */
+  readonly squares: Float64Array
   /** Positions in the block that `look` listed. */
   readonly candidates: Int32Array
   /** Errors counted since `clearBins`, by the top 16 bits of their float32; NaN stands for no error. */
@@ -39,6 +41,11 @@ export interface PairKernels {
   addUp(count: number, unit: number, format: StepFormat, hasSteps: boolean): void
   /** Who is over a limit, and who may be among the worst; MAX_ABS and MAX_RELATIVE are those of the block. */
   look(count: number, limits: BlockLimits, format: StepFormat, bar: Bar): void
+  /**
+   * Sums and moments of a block, at the places of survey-layout.ts; fills `difference` and `squares`. `last` is the
+   * difference before the first.
+   */
+  survey(count: number, last: number): void
   /** The pass in float32 for float32, float16 and bfloat16, where there is one. */
   readonly scanner: PairScanner | null
 }

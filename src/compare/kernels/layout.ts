@@ -15,6 +15,8 @@ export const CANDIDATES = 4096
 export const REFERENCE_64 = 12288
 export const TARGET_64 = 28736
 export const DIFFERENCE_64 = 45184
+/** Squares of one block's differences; shares its place with what follows, which nobody needs at the same time. */
+export const SQUARES_64 = 65536
 /** One block of both tensors, their absolute and their relative errors as float32. */
 export const REFERENCE_32 = 65536
 export const TARGET_32 = 73728

@@ -3,6 +3,7 @@ import { maxStepsBetween } from '../../tensors/ulp.ts'
 import type { Bar } from '../worst-places.ts'
 import type { BlockLimits, PairKernels, StepFormat } from './contract.ts'
 import * as at from './layout.ts'
+import * as found from './survey-layout.ts'
 
 const float = new Float32Array(1)
 const bits = new Uint32Array(float.buffer)
@@ -14,6 +15,7 @@ export class ScalarKernels implements PairKernels {
   readonly reference = new Float64Array(at.BLOCK + 1)
   readonly target = new Float64Array(at.BLOCK + 1)
   readonly difference = new Float64Array(at.BLOCK + 1)
+  readonly squares = new Float64Array(at.BLOCK)
   readonly results = new Float64Array(at.RESULT_COUNT)
   readonly candidates = new Int32Array(at.BLOCK)
   readonly absoluteBins = new Uint32Array(at.BINS)
@@ -39,6 +41,25 @@ export class ScalarKernels implements PairKernels {
     }
     results[at.MAX_REFERENCE] = maxReference
     return areFinite
+  }
+
+  survey(count: number, last: number): void {
+    this.subtract(count)
+    const { reference, target, difference, squares, results } = this
+    for (let i = 0; i < count; i++) squares[i] = difference[i]! * difference[i]!
+    results[found.SUM_R] = sumOf(reference, count)
+    results[found.SUM_D] = sumOf(difference, count)
+    results[found.SUM_RR] = sumOfProducts(reference, reference, count, 1)
+    results[found.SUM_DD] = sumOfProducts(difference, difference, count, 1)
+    results[found.SUM_DR] = sumOfProducts(difference, reference, count, 1)
+    let [neighbours, before] = [0, last]
+    for (let i = 0; i < count; i++) {
+      neighbours += difference[i]! * before
+      before = difference[i]!
+    }
+    results[found.SUM_NEIGHBOURS] = neighbours
+    putMoments(reference, count, results, found.MOMENTS_REFERENCE)
+    putMoments(target, count, results, found.MOMENTS_TARGET)
   }
 
   addUp(count: number, unit: number, format: StepFormat, hasSteps: boolean): void {
@@ -114,6 +135,27 @@ function stepAt(value: number, { mantissaBits, minExponent }: StepFormat): numbe
 
 function halfStep(value: number, unit: number, format: StepFormat): number {
   return (stepAt(value, format) / 2) * unit
+}
+
+function sumOf(a: Float64Array, count: number): number {
+  let sum = 0
+  for (let i = 0; i < count; i++) sum += a[i]!
+  return sum
+}
+
+function putMoments(numbers: Float64Array, count: number, results: Float64Array, place: number): void {
+  const mean = sumOf(numbers, count) / count
+  let [squares, least, most] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (let i = 0; i < count; i++) {
+    const number = numbers[i]!
+    squares += (number - mean) ** 2
+    if (number < least) least = number
+    if (number > most) most = number
+  }
+  results[place] = mean
+  results[place + 1] = squares
+  results[place + 2] = least
+  results[place + 3] = most
 }
 
 function sumOfMagnitudes(a: Float64Array, count: number, unit: number): number {

@@ -37,6 +37,7 @@ interface Exports {
     hasBins: boolean,
   ): void
   promote(kind: number, block: number): void
+  survey(count: number, last: number): void
   largest(kind: number, count: number): number
 }
 
@@ -54,6 +55,7 @@ export class WasmKernels implements PairKernels {
   readonly reference: Float64Array
   readonly target: Float64Array
   readonly difference: Float64Array
+  readonly squares: Float64Array
   readonly results: Float64Array
   readonly candidates: Int32Array
   readonly absoluteBins: Uint32Array
@@ -67,6 +69,7 @@ export class WasmKernels implements PairKernels {
     this.reference = new Float64Array(buffer, at.REFERENCE_64, at.BLOCK)
     this.target = new Float64Array(buffer, at.TARGET_64, at.BLOCK)
     this.difference = new Float64Array(buffer, at.DIFFERENCE_64, at.BLOCK)
+    this.squares = new Float64Array(buffer, at.SQUARES_64, at.BLOCK)
     this.results = new Float64Array(buffer, at.RESULTS, at.RESULT_COUNT)
     this.candidates = new Int32Array(buffer, at.CANDIDATES, at.BLOCK)
     this.absoluteBins = new Uint32Array(buffer, at.ABSOLUTE_BINS, at.BINS)
@@ -84,6 +87,10 @@ export class WasmKernels implements PairKernels {
 
   subtract(count: number): void {
     this.#exports.subtract(count)
+  }
+
+  survey(count: number, last: number): void {
+    this.#exports.survey(count, last)
   }
 
   inspect(count: number): boolean {
