@@ -35,6 +35,11 @@ describe('names of metric files', () => {
     expect(parseMetricName(`${metricPrefix(model, SHAPE)}.prob_std.csv`)).toMatchObject({ model, shape: SHAPE })
   })
 
+  test('that no file system takes are refused before anything is measured', () => {
+    expect(metricPrefix('m'.repeat(170), SHAPE).length).toBeLessThan(240)
+    expect(() => metricPrefix(`/a${'/long'.repeat(50)}`, SHAPE)).toThrow(/names of \d+ bytes; give .* a shorter path/)
+  })
+
   test.each([
     'm.ce.csv',
     'm_max-new-tokens-1_batch-size-1_seq-length-1_dtype-x.abs_diff.csv',

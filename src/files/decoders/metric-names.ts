@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { METRICS, type MetricName } from '../../compare/decoders/contract.ts'
+import { UsageError } from '../../domain/errors.ts'
 
 /** What a file of metrics was measured with. */
 export interface MetricShape {
@@ -24,10 +25,17 @@ export function modelInNames(model: string): string {
     .replaceAll('/', '--')
 }
 
+/** Most file systems take names of 255 bytes; `.sequences.json` follows. */
+const LONGEST = 240
+
 /** The documented beginning of the names of one shape's files. */
 export function metricPrefix(model: string, { newTokens, batchSize, promptLength, dtype }: MetricShape): string {
   const shape = `max-new-tokens-${newTokens}_batch-size-${batchSize}_seq-length-${promptLength}_dtype-${dtype}`
-  return `${modelInNames(model)}_${shape}`
+  const prefix = `${modelInNames(model)}_${shape}`
+  const byteLength = Buffer.byteLength(prefix)
+  if (byteLength <= LONGEST) return prefix
+  const advice = 'give the model by a shorter path, such as one from its own folder'
+  throw new UsageError('name', `metric files of ${model} would have names of ${byteLength} bytes; ${advice}`)
 }
 
 /** The older form has no dash before the length. */
