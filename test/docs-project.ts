@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tensor } from '../src/domain/tensor.ts'
+import { writeMetricFiles } from '../src/files/decoders/metric-files.ts'
 import { writeNpy } from '../src/files/npy.ts'
 import { buildModel } from '../src/onnx/builder.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
@@ -62,7 +63,7 @@ function classified(): { probabilities: number[]; labels: number[] } {
 /** A folder with everything that documented commands name, as in a project that has installed assay. */
 export async function sampleProject(): Promise<string> {
   const folder = temporaryFolder('docs')
-  for (const name of ['models', 'more', 'recordings', 'node_modules', 'bin']) mkdirSync(join(folder, name))
+  for (const name of ['models', 'more', 'recordings', 'metrics', 'node_modules', 'bin']) mkdirSync(join(folder, name))
   symlinkSync(root, join(folder, 'node_modules/assay'))
   for (const name of ['onnxruntime-node', 'onnxruntime-web'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
@@ -77,9 +78,20 @@ export async function sampleProject(): Promise<string> {
   await writeNpy(join(folder, 'recordings/probabilities.npy'), memorySource('p', floats([2, 3], probabilities)))
   const label: Tensor = { dtype: 'int64', shape: [2], bytes: encodeNumbers('int64', labels) }
   await writeNpy(join(folder, 'recordings/label.npy'), memorySource('label', label))
+  await writeSampleMetrics(join(folder, 'metrics'))
   writeScript(join(folder, 'bin/assay'), `exec '${process.execPath}' '${main}' "$@"`)
   writeScript(join(folder, 'bin/npx'), `shift; exec '${process.execPath}' '${main}' "$@"`)
   return folder
+}
+
+/** As a baseline of two shapes leaves them. */
+async function writeSampleMetrics(folder: string): Promise<void> {
+  const numbers = (least: number) => Array.from({ length: 400 }, (_, i) => least * (1 + ((i * 37) % 400) / 100))
+  const values = { ce: numbers(0.6), diff_mean: numbers(1e-4), prob_mean: numbers(0.01), prob_std: numbers(0.01) }
+  for (const batchSize of [1, 8]) {
+    const shape = { newTokens: 128, batchSize, promptLength: 64, dtype: 'fp16' }
+    await writeMetricFiles(folder, 'org/model', shape, values)
+  }
 }
 
 function writeScript(path: string, line: string): void {

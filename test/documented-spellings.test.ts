@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DIFF_OPTIONS, LIST_OPTIONS } from '../src/settings/command-options.ts'
+import { DIFF_OPTIONS, LIST_OPTIONS, THRESHOLDS_OPTIONS } from '../src/settings/command-options.ts'
 import { TEST_OPTIONS } from '../src/settings/option-table.ts'
 import { assay, assayJson, project, root } from './assay.ts'
 
@@ -46,12 +46,12 @@ test('every option that docs/coming-from.md names is one', () => {
   const page = readFileSync(join(root, 'docs/coming-from.md'), 'utf8')
   const rows = page.split('\n').filter((line) => line.startsWith('| '))
   const here = rows.map((row) => row.split(' | ').slice(1).join(' | ')).join('\n')
-  const specs = [...TEST_OPTIONS, ...LIST_OPTIONS, ...DIFF_OPTIONS]
+  const specs = [...TEST_OPTIONS, ...LIST_OPTIONS, ...DIFF_OPTIONS, ...THRESHOLDS_OPTIONS]
   const known = specs.flatMap(({ flags, aliases = [] }) => [flags, ...aliases].join(' ').match(/--?[a-z-]+/g) ?? [])
   const named = here.match(/(?<=[`\s])--?[a-z][a-z-]*/g) ?? []
   expect(named.length).toBeGreaterThan(30)
   expect(named.filter((flag) => !known.includes(flag))).toEqual([])
-  const marked = rows.filter((row) => row.includes('●')).map((row) => /`(--[a-z-]+)/.exec(row)?.[1])
+  const marked = rows.filter((row) => row.includes('●')).map((row) => /`(--[a-z_-]+)/.exec(row)?.[1])
   const documented = specs.flatMap(({ documented = [] }) => documented.map((flags) => flags.split(' ')[0]))
   expect(new Set(marked)).toEqual(new Set(documented))
 })

@@ -17,6 +17,7 @@ import {
   MERGE_OPTIONS,
   MICRO_OPTIONS,
   SETUP_OPTIONS,
+  THRESHOLDS_OPTIONS,
 } from '../settings/command-options.ts'
 import { DECODER_GROUPS, DECODERS_COMMAND_OPTIONS } from '../settings/decoder-options.ts'
 import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
@@ -72,6 +73,13 @@ const COMMANDS: readonly CommandSpec[] = [
     completes: ['test', 'baseline'],
     options: DECODERS_COMMAND_OPTIONS,
     load: async () => (await import('./decoders.ts')).decoders,
+  },
+  {
+    name: 'thresholds',
+    argument: '[models...]',
+    summary: 'learn thresholds from the metric files of a trusted baseline: pooled 99th percentiles',
+    options: THRESHOLDS_OPTIONS,
+    load: async () => (await import('./thresholds.ts')).thresholds,
   },
   {
     name: 'diff',

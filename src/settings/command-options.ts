@@ -105,6 +105,45 @@ export const DIFF_OPTIONS: readonly OptionSpec[] = [
   optionNamed('color'),
 ]
 
+export const THRESHOLDS_OPTIONS: readonly OptionSpec[] = [
+  {
+    key: 'model',
+    flags: '--model <id...>',
+    type: 'list',
+    commandLineOnly: true,
+    documented: ['--models <id...>'],
+    help: 'exactly these models, by id or folder (default: all that have metric files)',
+  },
+  {
+    key: 'metrics',
+    flags: '--metrics <name...>',
+    type: 'list',
+    default: ['ce', 'diff_mean'],
+    commandLineOnly: true,
+    completes: ['ce', 'diff_mean', 'prob_mean', 'prob_std'],
+    help: 'what thresholds are learnt for: ce, diff_mean, prob_mean, prob_std',
+  },
+  {
+    key: 'metricsDir',
+    flags: '--metrics-dir <folder>',
+    type: 'string',
+    default: 'metrics',
+    documented: ['--file_base <folder>'],
+    completes: 'folders',
+    help: 'where metric files are',
+  },
+  {
+    key: 'output',
+    flags: '--output <folder>',
+    type: 'string',
+    commandLineOnly: true,
+    documented: ['--output_path <folder>'],
+    completes: 'folders',
+    help: 'where thresholds files are written (default: beside the metric files)',
+  },
+  optionNamed('json'),
+]
+
 export const DOCTOR_OPTIONS: readonly OptionSpec[] = [
   optionNamed('python'),
   optionNamed('json'),

@@ -1,0 +1,57 @@
+import { relative, resolve } from 'node:path'
+import { METRICS, type MetricName } from '../compare/decoders/contract.ts'
+import { unknown } from '../domain/target.ts'
+import { cleanText } from '../domain/text.ts'
+import { EXIT } from '../domain/verdict.ts'
+import { type LearntThresholds, learnThresholds } from '../library/learn-thresholds.ts'
+import { inertJson } from '../reporters/json.ts'
+import { thresholdLines } from '../reporters/threshold-lines.ts'
+import { THRESHOLDS_OPTIONS } from '../settings/command-options.ts'
+import { resolveOptions } from '../settings/options.ts'
+
+export async function thresholds(words: string[], options: Record<string, unknown>): Promise<number> {
+  const { values } = resolveOptions(THRESHOLDS_OPTIONS, { commandLine: options, environment: process.env, file: {} })
+  const metricsFolder = String(values.metricsDir)
+  const learnt = await learnThresholds({
+    models: [...words, ...((values.model as string[] | undefined) ?? [])],
+    metrics: metricNames(values.metrics as readonly string[]),
+    metricsFolder,
+    outputFolder: String(values.output ?? metricsFolder),
+  })
+  if (values.json) process.stdout.write(`${inertJson({ schema: 'assay/learnt-thresholds@1', learnt }, 2)}\n`)
+  else for (const one of learnt) print(one)
+  return EXIT.ok
+}
+
+function metricNames(words: readonly string[]): MetricName[] {
+  const known = Object.keys(METRICS) as MetricName[]
+  const names = words
+    .flatMap((word) => word.split(','))
+    .map((word) => {
+      const name = known.find((metric) => metric === word)
+      if (!name) throw unknown('metric', `metric "${word}"`, word, known)
+      return name
+    })
+  return [...new Set(names)]
+}
+
+/** The documented lines, for whatever reads them; the rest on stderr. */
+function print({ model, thresholds: learnt, files, path }: LearntThresholds): void {
+  for (const [metric, { value }] of Object.entries(learnt.metrics)) {
+    process.stdout.write(`found ${files} metric files\n${cleanText(model)} ${metric} ${value}\n`)
+  }
+  const shown = relative(process.cwd(), resolve(path))
+  const lines = ['', ...thresholdLines(learnt), '', ...notes(learnt), `wrote ${cleanText(shown)}`]
+  process.stderr.write(`${lines.join('\n')}\n`)
+}
+
+function notes({ metrics, shapes }: LearntThresholds['thresholds']): string[] {
+  const few = Object.values(metrics).some(({ interval }) => interval.high === null)
+  const unpaired = shapes.filter(({ sequences }) => sequences === null).length
+  return [
+    ...(few ? ['note: so few tokens do not bound a 99th percentile from above; measure at least 368'] : []),
+    ...(unpaired > 0
+      ? [`note: ${unpaired} of ${shapes.length} shapes have no .sequences.json, which the paired gate needs`]
+      : []),
+  ]
+}

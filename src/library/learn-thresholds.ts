@@ -1,0 +1,167 @@
+import { existsSync, statSync } from 'node:fs'
+import { basename, relative } from 'node:path'
+import type { MetricName } from '../compare/decoders/contract.ts'
+import { quantileInterval } from '../compare/statistics/binomial.ts'
+import { percentile, sorted } from '../compare/statistics/percentile.ts'
+import { FormatError, UsageError } from '../domain/errors.ts'
+import { unknown } from '../domain/target.ts'
+import { findMetricFiles, type MetricFile, readMetricFile } from '../files/decoders/metric-files.ts'
+import { type MetricShape, modelInNames } from '../files/decoders/metric-names.ts'
+import { readSequences, SEQUENCES_ENDING, type SequencesFile } from '../files/decoders/sequences-file.ts'
+import { type Threshold, type ThresholdsFile, writeThresholds } from '../files/decoders/thresholds-file.ts'
+import { describeEnvironment } from './environment.ts'
+
+/** Documented: the 99th percentile of all tokens. */
+const PERCENT = 99
+const CONFIDENCE = 0.95
+
+export interface ThresholdsRequest {
+  /** Empty: every model of the folder. */
+  readonly models: readonly string[]
+  readonly metrics: readonly MetricName[]
+  readonly metricsFolder: string
+  readonly outputFolder: string
+}
+
+export interface LearntThresholds {
+  /** As names of files spell it. */
+  readonly model: string
+  readonly thresholds: ThresholdsFile
+  /** How many metric files each metric was pooled from. */
+  readonly files: number
+  readonly path: string
+}
+
+/** Pools the metric files of each model and writes what healthy tokens stay below. */
+export async function learnThresholds(request: ThresholdsRequest): Promise<LearntThresholds[]> {
+  const all = findMetricFiles(request.metricsFolder)
+  refuseNoFolder(request.outputFolder)
+  const models = modelsOf(request, all)
+  const learnt: Omit<LearntThresholds, 'path'>[] = []
+  for (const [model, given] of models) learnt.push(await learnModel(model, given, all, request))
+  const written: LearntThresholds[] = []
+  for (const one of learnt) written.push({ ...one, path: await writeThresholds(request.outputFolder, one.thresholds) })
+  return written
+}
+
+function refuseNoFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
+  throw new UsageError('output', `${folder} is no folder; create it first, or give another one with --output`)
+}
+
+/** Exactly the models that were asked for, as they stand in names, with how they were written. */
+function modelsOf({ models, metricsFolder }: ThresholdsRequest, all: readonly MetricFile[]): Map<string, string> {
+  const found = [...new Set(all.map(({ model }) => model))]
+  if (found.length === 0) {
+    const names = '<model>_max-new-tokens-N_batch-size-B_seq-length-S_dtype-D.<metric>.csv'
+    throw new UsageError('metrics', `no metric files in ${metricsFolder}; they are named ${names}`)
+  }
+  const asked = models.length > 0 ? models : found
+  for (const model of asked) {
+    if (found.includes(modelInNames(model))) continue
+    throw unknown('model', `model "${model}" in ${metricsFolder}`, modelInNames(model), found)
+  }
+  return new Map(asked.map((model) => [modelInNames(model), model]))
+}
+
+interface ShapeFiles {
+  readonly shape: MetricShape
+  readonly metrics: Readonly<Partial<Record<MetricName, Float64Array>>>
+  readonly sequencesPath: string | null
+  readonly sequences: SequencesFile | null
+}
+
+async function learnModel(
+  model: string,
+  given: string,
+  all: readonly MetricFile[],
+  { metrics, outputFolder }: ThresholdsRequest,
+): Promise<Omit<LearntThresholds, 'path'>> {
+  const own = all.filter((file) => file.model === model)
+  const shapes: ShapeFiles[] = []
+  for (const prefix of new Set(own.map(({ path }) => prefixOf(path)))) {
+    const files = own.filter(({ path }) => prefixOf(path) === prefix)
+    shapes.push(await readShape(prefix, files, metrics))
+  }
+  shapes.sort((a, b) => bySize(a.shape, b.shape))
+  const origin = originOf(shapes)
+  const pooled = Object.fromEntries(
+    metrics.map((metric) => [metric, thresholdOf(shapes.flatMap((shape) => Array.from(shape.metrics[metric] ?? [])))]),
+  )
+  const thresholds = {
+    model: origin?.model ?? given,
+    reference: origin?.reference ?? null,
+    baseline: origin?.baseline ?? null,
+    metrics: pooled,
+    shapes: shapes.map((shape) => shapeThresholds(shape, outputFolder)),
+    dataset: origin?.dataset ?? null,
+    created: new Date().toISOString(),
+    environment: describeEnvironment(),
+  }
+  return { model, thresholds, files: shapes.length }
+}
+
+function bySize(a: MetricShape, b: MetricShape): number {
+  const keys = ['batchSize', 'promptLength', 'newTokens'] as const
+  return keys.map((key) => a[key] - b[key]).find((difference) => difference !== 0) ?? 0
+}
+
+function prefixOf(path: string): string {
+  return path.replace(/\.\w+\.csv$/, '')
+}
+
+/** All metrics of a shape were measured on the same tokens; files that contradict that are of different runs. */
+async function readShape(
+  prefix: string,
+  files: readonly MetricFile[],
+  metrics: readonly MetricName[],
+): Promise<ShapeFiles> {
+  const values: Partial<Record<MetricName, Float64Array>> = {}
+  for (const metric of metrics) values[metric] = await readMetricFile(fileOf(prefix, files, metric))
+  const path = `${prefix}${SEQUENCES_ENDING}`
+  const sequences = existsSync(path) ? await readSequences(path) : null
+  const counts = Object.entries(values).map(([metric, numbers]): [string, number] => [`${metric}.csv`, numbers.length])
+  if (sequences) counts.push(['sequences.json', sequences.sequences.reduce((sum, { kept }) => sum + kept, 0)])
+  const odd = counts.find(([, count]) => count !== counts[0]![1])
+  if (odd) {
+    const [[name, count] = ['', 0]] = counts
+    const found = `${count} tokens in ${basename(prefix)}.${name} and ${odd[1]} in its ${odd[0]}`
+    throw new FormatError('metrics', `${found}: they are of different runs; measure this shape again`)
+  }
+  return { shape: files[0]!.shape, metrics: values, sequencesPath: sequences && path, sequences }
+}
+
+function fileOf(prefix: string, files: readonly MetricFile[], metric: MetricName): MetricFile {
+  const file = files.find((one) => one.metric === metric)
+  if (file) return file
+  const others = files.map((one) => one.metric).join(', ')
+  const advice = `measure this shape again, or leave ${metric} out of --metrics`
+  throw new UsageError('metrics', `${prefix}.${metric}.csv is not there, only ${others}; ${advice}`)
+}
+
+/** Where the values come from, if the files say so; several answers are none. */
+function originOf(shapes: readonly ShapeFiles[]): SequencesFile | null {
+  const [first, ...others] = shapes.flatMap(({ sequences }) => sequences ?? [])
+  if (!first) return null
+  for (const key of ['model', 'reference', 'baseline', 'dataset'] as const) {
+    const other = others.find((file) => file[key] !== first[key])
+    if (!other) continue
+    const both = `"${first[key]}" and "${other[key]}"`
+    throw new UsageError('metrics', `shapes were measured with the ${key} ${both}; keep them in different folders`)
+  }
+  return first
+}
+
+function thresholdOf(values: readonly number[]): Threshold {
+  const numbers = sorted(values)
+  const value = percentile(numbers, PERCENT)
+  if (value === null) throw new FormatError('metrics', 'there are no values; measure again')
+  const interval = quantileInterval(numbers, PERCENT / 100, CONFIDENCE)
+  return { direction: 'lower', value, statistic: `p${PERCENT}`, count: numbers.length, interval }
+}
+
+function shapeThresholds({ shape, metrics, sequencesPath }: ShapeFiles, folder: string): ThresholdsFile['shapes'][0] {
+  const learnt = Object.entries(metrics).map(([metric, values]) => [metric, thresholdOf(Array.from(values))])
+  const sequences = sequencesPath === null ? null : relative(folder, sequencesPath)
+  return { ...shape, metrics: Object.fromEntries(learnt), sequences }
+}
