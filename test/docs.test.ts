@@ -11,6 +11,7 @@ import { BASE_VARIABLES } from '../src/runtimes/inherited-environment.ts'
 import { schemaOf, TARGET_SCHEMAS } from '../src/runtimes/registry.ts'
 import { TOOLCHAIN_KEYS } from '../src/runtimes/toolchain/read-toolchain.ts'
 import { PLACEHOLDERS } from '../src/runtimes/toolchain/template.ts'
+import { MICRO_OPTIONS } from '../src/settings/command-options.ts'
 import { TEST_OPTIONS } from '../src/settings/option-table.ts'
 import { type OptionSpec, resolveOptions } from '../src/settings/options.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
@@ -20,7 +21,9 @@ import { hasBrowser } from './browser.ts'
 import { floats, sampleProject, shell } from './docs-project.ts'
 import { TEST_PYTHON } from './python.ts'
 
-const EXAMPLES = ['python-worker', 'real-models', 'toolchain'].map((name) => `examples/${name}`)
+const EXAMPLES = ['decoders/shakespeare', 'python-worker', 'real-models', 'toolchain', 'training'].map(
+  (name) => `examples/${name}`,
+)
 const pages = ['.', 'docs', 'bench', ...EXAMPLES].flatMap((folder) =>
   existsSync(join(root, folder))
     ? readdirSync(join(root, folder))
@@ -148,6 +151,10 @@ const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|'
 describe('tables in the documentation say what the code says', () => {
   test('options', () => {
     expect(rowsOf('docs/configuration.md', 'options')).toEqual(TEST_OPTIONS.map(optionRow))
+  })
+
+  test('options of assay micro', () => {
+    expect(rowsOf('docs/micro.md', 'micro options')).toEqual(MICRO_OPTIONS.map(optionRow))
   })
 
   test('an option has three spellings, all with the same effect', () => {

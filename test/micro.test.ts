@@ -212,16 +212,20 @@ describe('what assay micro refuses', () => {
 })
 
 describeWithPython('assay micro and PyTorch', 'transformers', () => {
-  test.each(FAMILIES)('%s: transformers and onnxruntime agree at every step', async (family) => {
-    for (const options of family === 'mistral' ? [[], ['--sliding-window', '4']] : [[]]) {
-      const folder = options.length > 0 ? await microFolder(family, ...options) : await usualFolder(family)
-      const reference = decodeWithTransformers(folder, PROMPTS, STEPS)
-      const target = await decodeWithOrt(onnxOf(folder), PROMPTS, STEPS)
-      expect(largestDifference(reference, target)).toBeLessThan(1e-4)
-      if (options.length === 0)
-        expect(largestDifference([head(reference)], [FROM_TRANSFORMERS[family]])).toBeLessThan(1e-4)
-    }
-  })
+  test.each(FAMILIES)(
+    '%s: transformers and onnxruntime agree at every step',
+    async (family) => {
+      for (const options of family === 'mistral' ? [[], ['--sliding-window', '4']] : [[]]) {
+        const folder = options.length > 0 ? await microFolder(family, ...options) : await usualFolder(family)
+        const reference = decodeWithTransformers(folder, PROMPTS, STEPS)
+        const target = await decodeWithOrt(onnxOf(folder), PROMPTS, STEPS)
+        expect(largestDifference(reference, target)).toBeLessThan(1e-4)
+        if (options.length === 0)
+          expect(largestDifference([head(reference)], [FROM_TRANSFORMERS[family]])).toBeLessThan(1e-4)
+      }
+    },
+    240_000,
+  )
 })
 
 const TOKENIZERS = '@huggingface/tokenizers'

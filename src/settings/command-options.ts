@@ -256,7 +256,7 @@ export const MICRO_OPTIONS: readonly OptionSpec[] = [
     type: 'list',
     commandLineOnly: true,
     completes: ['fp32', 'fp16'],
-    help: 'ONNX files to write: fp32, fp16 or both; fp16 comes beside fp32 (default: fp32)',
+    help: 'fp16 writes onnx/model_fp16.onnx too (default: fp32 alone)',
   },
   {
     key: 'weights',
