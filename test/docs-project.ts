@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tensor } from '../src/domain/tensor.ts'
 import { writeMetricFiles } from '../src/files/decoders/metric-files.ts'
@@ -72,6 +72,7 @@ export async function sampleProject(): Promise<string> {
   writeFileSync(join(folder, 'models/mlp.onnx'), perceptron())
   writeFileSync(join(folder, 'faulty.onnx'), classifier(WEIGHTS.with(3, 0.95)))
   copyFixture('onnx-cases/test_basic_conv_without_padding', join(folder, 'conv_test'))
+  cpSync(join(root, 'examples/decoders/shakespeare'), join(folder, 'shakespeare'), { recursive: true })
   const { probabilities, labels } = classified()
   await writePlanted(folder)
   await writeNpy(join(folder, 'features.npy'), memorySource('features', floats([2, 4], FEATURES)))
