@@ -14,6 +14,8 @@ export interface GateJudgement {
   readonly count: number
   /** The target's error as a multiple of the baseline's; null: not measured. */
   readonly effect: number | null
+  /** Some of the target's errors count as larger than they are, so that the effect may be smaller. */
+  readonly isAtMost?: boolean
   /** Each bound holds with this confidence on its own side. */
   readonly interval: Interval | null
   /** What the lower bound of the effect must not be over; of the `rate` gate, what every rate must be below. */

@@ -50,25 +50,40 @@ export function judgePaired(
   const bounds = pairs.length < LEAST_SEQUENCES ? null : meanBounds(logRatios(pairs), CONFIDENCE)
   const interval = bounds && { low: Math.exp(bounds.low), high: Math.exp(bounds.high), confidence: CONFIDENCE }
   const effect = bounds && Math.exp(bounds.mean)
-  const shared = { gate, count: pairs.length, effect, interval, limit: RATIO_LIMIT, rates: [], findings }
+  const isAtMost = pairs.some(countsAsMore)
+  const shared = { gate, count: pairs.length, effect, isAtMost, interval, limit: RATIO_LIMIT, rates: [], findings }
   return { ...shared, ...decide(shared, target, baseline, pairs) }
 }
+
+function countsAsMore({ target, baseline }: Pair): boolean {
+  return target < ROUNDING || target < LEAST_RATIO * baseline
+}
+
+/** `0.97 times the baseline's error on 32 sequences, 99 % bounds 0.91 and 1.02` */
+export function effectText({ effect, isAtMost, interval, count }: Effect): string {
+  if (effect === null || interval === null) return `${count} sequences, too few for a ratio`
+  const times = `${isAtMost ? 'at most ' : ''}${formatNumber(effect, 3)} times the baseline's error on ${count} sequences`
+  return `${times}, 99 % bounds ${bound(interval.low)} and ${bound(interval.high)}`
+}
+
+type Effect = Pick<GateJudgement, 'effect' | 'isAtMost' | 'interval' | 'count'>
+
+const bound = (value: number | null) => (value === null ? '?' : formatNumber(value, 3))
 
 type Decision = Pick<GateJudgement, 'verdict' | 'reason'>
 
 function decide(
-  { effect, interval, findings }: Pick<GateJudgement, 'effect' | 'interval' | 'findings'>,
+  effect: Effect & Pick<GateJudgement, 'findings'>,
   target: readonly SequenceSummary[],
   baseline: readonly SequenceSummary[],
   pairs: readonly Pair[],
 ): Decision {
+  const { interval, findings } = effect
   const guard = findings.find(({ verdict }) => verdict === 'error') ?? findings[0]
   if (guard) return guard
   const doubt = brokenBaseline(baseline) ?? tooFew(target, pairs)
   if (doubt) return doubt
-  const times = `${formatNumber(effect!, 3)} times the baseline's error on ${pairs.length} sequences`
-  const range = `99 % bounds ${formatNumber(interval!.low!, 3)} and ${formatNumber(interval!.high!, 3)}`
-  const words = `${times}, ${range}`
+  const words = effectText(effect)
   if (pairs.every(({ target: error }) => error <= ROUNDING))
     return { verdict: 'pass', reason: 'the target is the reference but for roundings of float32' }
   const silent = silentBaseline(pairs)

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { SequenceSummary, TokenMetrics } from '../../compare/decoders/contract.ts'
 import type { Rate } from '../../compare/decoders/gates.ts'
+import { effectText } from '../../compare/decoders/paired-gate.ts'
 import { percentile, sorted } from '../../compare/statistics/percentile.ts'
 import type { Metric } from '../../domain/result.ts'
 import { formatNumber } from '../../domain/text.ts'
@@ -93,20 +94,13 @@ function tokensFigure(summaries: readonly SequenceSummary[]): string {
 
 /** The gate's own figures and the documented rates, whichever decides. */
 function gateFigures(c: DecoderCase, { judgement, rates }: GateOutcome): string[] {
-  const { effect, interval, count, gate } = judgement
-  const bounds = interval ? `, 99 % bounds ${number(interval.low)} to ${number(interval.high)}` : ''
-  const ratio =
-    effect === null
-      ? []
-      : [`${gate}: ${formatNumber(effect)} times the baseline's error${bounds}, n = ${count} sequences`]
+  const ratio = judgement.gate === 'rate' ? [] : [`${judgement.gate}: ${effectText(judgement)}`]
   return [...ratio, `rate: ${rates.rates.map((rate) => rateText(rate, c)).join('; ')}`]
 }
 
 function rateText({ metric, threshold, over, kept, rate }: Rate, c: DecoderCase): string {
   return `${metric} ${over} of ${kept} at or over ${formatNumber(threshold)} = ${formatNumber(rate)} (limit ${c.plan.gate.failureRate})`
 }
-
-const number = (value: number | null) => (value === null ? '?' : formatNumber(value))
 
 /** As the documented suite calls them. */
 const RATE_NAMES: Readonly<Record<string, string>> = {
@@ -123,7 +117,7 @@ function rateMetrics({ plan: { gate } }: DecoderCase, { judgement, rates }: Gate
   })
 }
 
-function ratioMetrics({ judgement: { effect, interval, limit, count, gate } }: GateOutcome): Metric[] {
+function ratioMetrics({ judgement: { effect, isAtMost, interval, limit, count, gate } }: GateOutcome): Metric[] {
   if (effect === null || gate === 'rate') return []
   const bound: Metric = {
     name: 'error_ratio_lower_bound',
@@ -134,7 +128,11 @@ function ratioMetrics({ judgement: { effect, interval, limit, count, gate } }: G
     provenance: '99 % lower bound of the mean ratio of the target’s error to the baseline’s',
     count,
   }
-  return [{ name: 'error_ratio', direction: 'lower', value: effect, count }, bound]
+  return [{ name: 'error_ratio', direction: 'lower', value: effect, ...provenanceOf(isAtMost), count }, bound]
+}
+
+function provenanceOf(isAtMost: boolean | undefined): Pick<Metric, 'provenance'> {
+  return isAtMost ? { provenance: 'at most: tiny errors of the target count as larger than they are' } : {}
 }
 
 function tokenMetricsOf({ target }: Decoded): Metric[] {
