@@ -20,6 +20,7 @@ files.forEach(({ path, start }, side) => {
 const results = new Float64Array(buffer, at.RESULTS, at.RESULT_COUNT)
 const words = new Float32Array(buffer, at.BLOCKS, (at.CHUNK / at.BLOCK) * at.BLOCK_WORDS)
 
+/** Without bins: mean, maxima, RMSE, SNR, cosine, and whether all is finite; with them everything that a comparison reports. */
 function scan(hasBins) {
   const sums = new Float64Array(at.SUMS)
   let [maxAbs, maxUlp] = [0, 0]

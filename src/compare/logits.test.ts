@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ScalarLogitKernels } from './kernels/scalar-logits.ts'
 import { WasmLogitKernels } from './kernels/wasm-logits.ts'
-import { compareLogits, compareRow, type LogitDistances } from './logits.ts'
+import { compareLogits, compareRow, type LogitDistances, type LogitsRow } from './logits.ts'
 
 const { NaN: NAN, POSITIVE_INFINITY: INF, NEGATIVE_INFINITY: MASK } = Number
 
@@ -157,6 +157,26 @@ describe('a row of logits', () => {
     const { full } = await compareOne(r, t, 20)
     expectClose(full, slowDistances(r, t), 1e-6, 0)
   })
+})
+
+test('where few tokens have nearly all the weight, those are done in float64', async () => {
+  const r = Float32Array.from({ length: 20_001 }, (_, i) => -40 + Math.sin(i) * 3)
+  for (const [place, logit] of [
+    [70, 3.1],
+    [71, 2.9],
+    [9_000, 1.3],
+    [20_000, -0.7],
+  ] as const)
+    r[place] = logit
+  const t = r.map((value, i) => value + 0.3 * Math.cos(i * 1.7))
+  const [fast, referee] = [await WasmLogitKernels.load(), new ScalarLogitKernels()].map((kernels) =>
+    compareRow(kernels, r, t, 20),
+  ) as [LogitsRow, LogitsRow]
+  // Those that weigh tokens; the others take all tokens alike.
+  for (const name of ['crossEntropy', 'kl', 'diffMean'] as const) {
+    expect(Math.abs(fast.full[name] / referee.full[name] - 1), name).toBeLessThanOrEqual(1e-9)
+  }
+  expect(fast).toMatchObject({ argMaxReference: 70, argMaxTarget: referee.argMaxTarget, topIds: referee.topIds })
 })
 
 test('a logit that is beyond all others gives vast metrics and no NaN', async () => {

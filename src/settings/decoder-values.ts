@@ -4,11 +4,11 @@ import type { MetricLimits } from '../suites/decoders/limits.ts'
 import { DECODER_OPTIONS } from './decoder-options.ts'
 import { flagOf, type OptionValue, type Resolved } from './options.ts'
 
-export const GATES = ['paired', 'rate', 'three-way'] as const
-export type GateName = (typeof GATES)[number]
+const GATES = ['paired', 'rate', 'three-way'] as const
+type GateName = (typeof GATES)[number]
 
-export const SKIPPABLE = ['ce', 'mean_diff'] as const
-export type Skippable = (typeof SKIPPABLE)[number]
+const SKIPPABLE = ['ce', 'mean_diff'] as const
+type Skippable = (typeof SKIPPABLE)[number]
 
 /** The options that only decoders have, typed. */
 export interface DecoderValues {

@@ -1,5 +1,5 @@
 import type { Side } from '../../domain/verdict.ts'
-import { curve } from '../kernels/scalar-logits.ts'
+import { curve } from '../kernels/token-sums.ts'
 import { refereed } from '../logits.ts'
 import type { Flip, KeptStep, Logits, TokenMetrics } from './contract.ts'
 

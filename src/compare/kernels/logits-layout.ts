@@ -11,10 +11,15 @@ export const WEIGHT_DIFFERENCE = 5
 export const WEIGHT_CURVE = 6
 export const RATIO = 7
 export const RATIO_SQUARED = 8
-export const ROW_RESULT_COUNT = 9
+/** How many runs were left out because they hold most of the weight; HEAVY_RUNS lists them, as 32-bit integers. */
+export const HEAVY_COUNT = 9
+export const ROW_RESULT_COUNT = 10
 
 /** For a run of which not all counts: nothing but ones for each logit that does, 32 bits each. */
 export const COUNTS = 2048
+
+export const HEAVY_RUNS = 2304
+export const MOST_HEAVY = 32
 
 /** Logits per run; a row is read in whole runs. */
 export const ROW_RUN = 64

@@ -1,5 +1,6 @@
 import type { LogitKernels, RowSums } from './logits-contract.ts'
 import * as at from './logits-layout.ts'
+import { TokenSums } from './token-sums.ts'
 import { instantiate } from './wasm.ts'
 
 interface Exports {
@@ -15,6 +16,8 @@ export class WasmLogitKernels implements LogitKernels {
   readonly #exports: Exports
   #results: Float64Array
   #rows = new Float32Array(0)
+  /** Tokens of the runs that were left out. */
+  #heavy: TokenSums | null = null
 
   constructor(exports: Exports) {
     this.#exports = exports
@@ -42,21 +45,36 @@ export class WasmLogitKernels implements LogitKernels {
     this.#exports.addRow(size)
     const results = this.#results
     if (results[at.FLAGGED] !== 0) return null
+    const best = results[at.ARG_MAX_TARGET]!
+    this.#heavy = this.#addHeavy(size, best)
+    if (this.#heavy === null) return null
+    const { sums } = this.#heavy
     return {
       argMaxReference: results[at.ARG_MAX_REFERENCE]!,
-      argMaxTarget: results[at.ARG_MAX_TARGET]!,
+      argMaxTarget: best,
       peaks: new Float32Array(this.#exports.memory.buffer, at.ROWS + padded * 16, padded / at.ROW_RUN),
-      weight: results[at.WEIGHT]!,
-      weightTarget: results[at.WEIGHT_TARGET]!,
-      weightDifference: results[at.WEIGHT_DIFFERENCE]!,
-      weightCurve: results[at.WEIGHT_CURVE]!,
-      ratio: results[at.RATIO]!,
-      ratioSquared: results[at.RATIO_SQUARED]!,
+      weight: results[at.WEIGHT]! + sums.weight,
+      weightTarget: results[at.WEIGHT_TARGET]! + sums.weightTarget,
+      weightDifference: results[at.WEIGHT_DIFFERENCE]! + sums.weightDifference,
+      weightCurve: results[at.WEIGHT_CURVE]! + sums.weightCurve,
+      ratio: results[at.RATIO]! + sums.ratio,
+      ratioSquared: results[at.RATIO_SQUARED]! + sums.ratioSquared,
     }
   }
 
+  /** Where few runs hold most of the weight, float32 has nothing to average its roundings over; those are done in float64. */
+  #addHeavy(size: number, best: number): TokenSums | null {
+    const count = this.#results[at.HEAVY_COUNT]!
+    const runs = new Int32Array(this.#exports.memory.buffer, at.HEAVY_RUNS, count)
+    const { reference, target } = this.rows(size)
+    const heavy = new TokenSums(reference, target, best, count * at.ROW_RUN)
+    const areHeld = runs.every((run) => heavy.add(run * at.ROW_RUN, Math.min(size, (run + 1) * at.ROW_RUN)))
+    return areHeld ? heavy : null
+  }
+
   addDistances(size: number, scale: number, constant: number): number {
-    return this.#exports.addDistances(size, scale, constant)
+    const light = this.#exports.addDistances(size, scale, constant)
+    return light + (this.#heavy?.distances(scale, constant) ?? 0)
   }
 
   #makeRoom(byteLength: number): void {

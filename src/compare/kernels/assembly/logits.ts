@@ -1,5 +1,5 @@
 import {
-  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, RATIO, RATIO_SQUARED,
+  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, HEAVY_COUNT, HEAVY_RUNS, MOST_HEAVY, RATIO, RATIO_SQUARED,
   ROW_RESULTS, ROW_RUN, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
 } from '../logits-layout'
 import { held } from './constant'
@@ -21,6 +21,10 @@ const VANISHES: f32 = -70
 /** Squares of x: up to here the short series for e^x − 1 − x is exact to float32; beyond, squares of e^x could overflow. */
 const SHORT: f32 = 0.0625 // 0.25²
 const WIDEST: f32 = 1936 // 44²
+/** What is further below the largest logit has less than 5e-5 of its weight. */
+const HEAVY: f32 = 10
+/** One run of so many may be heavy, so that a row does not take much longer. */
+const HEAVY_PART: i32 = 32
 /** After so many stretches that were wider, a row is no longer tried with the short series. */
 const TRIES: i32 = 4
 
@@ -294,19 +298,48 @@ export function addRow(size: i32): void {
   put(FLAGGED, 0)
 }
 
-/** Stretches of whole runs; the run of the arg-max and one that is not full are stretches of their own. */
+/** Lists the runs that reach up to within HEAVY of the largest logit, if they are few. Returns from where on a run is one. */
+function findHeavy(runs: i32, peaks: i32): f32 {
+  const least = peakTarget - HEAVY
+  const most = min(MOST_HEAVY, runs / HEAVY_PART)
+  let count = 0
+  for (let run: i32 = 0; run < runs; run++) {
+    if (load<f32>(peaks + (run << 2)) < least) continue
+    if (count == most) {
+      put(HEAVY_COUNT, 0)
+      return Infinity
+    }
+    store<i32>(HEAVY_RUNS + (count << 2), run)
+    count++
+  }
+  put(HEAVY_COUNT, count)
+  return least
+}
+
+/** Stretches of whole runs. Heavy ones are left out, the run of the arg-max and one that is not full are done alone. */
 function addRuns(r: i32, t: i32, weights: i32, ratios: i32, size: i32, runs: i32, best: i32): void {
+  const peaks = ratios + runs * RUN_BYTES + (runs << 2)
+  const heavy = findHeavy(runs, peaks)
   const bestRun = best / ROW_RUN
   const whole = size / ROW_RUN
   let wider = 0
   for (let run: i32 = 0; run < runs; ) {
     const at = run * RUN_BYTES
+    if (load<f32>(peaks + (run << 2)) >= heavy) {
+      memory.fill(weights + at, 0, RUN_BYTES)
+      memory.fill(ratios + at, 0, RUN_BYTES)
+      run++
+      continue
+    }
     if (run == bestRun || run >= whole) {
       addPartial(r + at, t + at, weights + at, ratios + at, run * ROW_RUN, size, best)
       run++
       continue
     }
-    const count = min(STRETCH, (run < bestRun ? min(bestRun, whole) : whole) - run)
+    let count = 1
+    for (let next = run + 1; count < STRETCH && next < whole && next != bestRun; next++, count++) {
+      if (load<f32>(peaks + (next << 2)) >= heavy) break
+    }
     weighAll(t + at, weights + at, count)
     isTooWide = wider >= TRIES
     if (!isTooWide) relateShort(r + at, t + at, weights + at, ratios + at, count)

@@ -1,0 +1,68 @@
+import type { RowSums } from './logits-contract.ts'
+
+type Sums = Omit<RowSums, 'argMaxReference' | 'argMaxTarget' | 'peaks'>
+
+/** Beyond, squares of e^x could overflow; infinite and NaN are beyond too. */
+const WIDEST = 300
+
+/** Sums of tokens in float64, with the exponentials of the host; those of the arg-max, `best`, are left out. */
+export class TokenSums {
+  readonly #reference: Float32Array
+  readonly #target: Float32Array
+  readonly #best: number
+  readonly #weights: Float64Array
+  readonly #ratios: Float64Array
+  #count = 0
+  #sums = { weight: 0, weightTarget: 0, weightDifference: 0, weightCurve: 0, ratio: 0, ratioSquared: 0 }
+
+  constructor(reference: Float32Array, target: Float32Array, best: number, most: number) {
+    this.#reference = reference
+    this.#target = target
+    this.#best = best
+    this.#weights = new Float64Array(most)
+    this.#ratios = new Float64Array(most)
+  }
+
+  get sums(): Sums {
+    return this.#sums
+  }
+
+  /** Tokens from `from` up to `to`; false where one is too wide. */
+  add(from: number, to: number): boolean {
+    const [r, t] = [this.#reference, this.#target]
+    const offset = r[this.#best]! - t[this.#best]!
+    for (let id = from; id < to; id++) if (!(Math.abs(r[id]! - t[id]! - offset) <= WIDEST)) return false
+    let { weight, weightTarget, weightDifference, weightCurve, ratio, ratioSquared } = this.#sums
+    let at = this.#count
+    for (let id = from; id < to; id++, at++) {
+      const y = t[id]! - t[this.#best]!
+      const x = r[id]! - t[id]! - offset
+      const e = id === this.#best ? 0 : Math.exp(y)
+      const more = Math.expm1(x)
+      this.#weights[at] = e
+      this.#ratios[at] = more
+      weight += e
+      weightTarget += e * y
+      weightDifference += e * x
+      weightCurve += e * curve(x, more)
+      ratio += more
+      ratioSquared += more * more
+    }
+    this.#count = at
+    this.#sums = { weight, weightTarget, weightDifference, weightCurve, ratio, ratioSquared }
+    return true
+  }
+
+  /** Σ e^y·|scale·(e^x − 1) + constant| over all that were added. */
+  distances(scale: number, constant: number): number {
+    let sum = 0
+    for (let i = 0; i < this.#count; i++) sum += this.#weights[i]! * Math.abs(scale * this.#ratios[i]! + constant)
+    return sum
+  }
+}
+
+/** e^x − 1 − x; near 0 by its series, where the subtraction would leave few digits. */
+export function curve(x: number, more: number): number {
+  if (Math.abs(x) > 0.05) return more - x
+  return ((((((x / 40320 + 1 / 5040) * x + 1 / 720) * x + 1 / 120) * x + 1 / 24) * x + 1 / 6) * x + 0.5) * x * x
+}
