@@ -1,10 +1,16 @@
 import { link, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { create, fromBinary } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
 import { FileDigests } from '../files/digest.ts'
 import { buildModel } from '../onnx/builder.ts'
-import { modelFromBytes } from '../onnx/model.ts'
+import {
+  ModelProtoSchema,
+  StringStringEntryProtoSchema,
+  TensorProto_DataLocation,
+} from '../onnx/generated/onnx-ml_pb.ts'
+import { modelFromBytes, writeModel } from '../onnx/model.ts'
 import { decoderOf } from './onnx-decoder.ts'
 
 const WIDE = 20_000
@@ -85,17 +91,59 @@ test('a file that is named is taken, cut to its last logits with its weights whe
   expect(found.notes).toEqual(['logits of the last position alone, cut before MatMul "logits"'])
 })
 
-test('links of a cache are followed, and a file that is also another’s is copied', async () => {
-  const folder = await folderWith('blobs/0123abcd')
-  await mkdir(join(folder, 'snapshot'))
-  await symlink('../blobs/0123abcd', join(folder, 'snapshot/model.onnx'))
-  const linked = (await decoderOf(join(folder, 'snapshot'), new FileDigests()))!
-  if (!('bytes' in linked.ref)) throw new Error('it was not cut')
-  expect((await modelFromBytes(linked.ref.bytes, linked.ref.folder)).externalFiles[0]!.location).toBe('0123abcd')
-  await link(join(folder, 'blobs/0123abcd'), join(folder, 'model.onnx'))
-  const shared = (await decoderOf(folder, new FileDigests()))!
-  if (!('bytes' in shared.ref)) throw new Error('it was not cut')
-  expect((await modelFromBytes(shared.ref.bytes, shared.ref.folder)).externalFiles).toEqual([])
+/** Files of a snapshot as Hugging Face's cache has them: links to blobs. */
+async function cacheWith(files: Readonly<Record<string, Uint8Array>>): Promise<string> {
+  const folder = await folderWith()
+  const snapshot = join(folder, 'snapshots/0f1e/onnx')
+  await mkdir(join(folder, 'blobs'))
+  await mkdir(snapshot, { recursive: true })
+  for (const [i, [name, bytes]] of Object.entries(files).entries()) {
+    await writeFile(join(folder, `blobs/blob${i}`), bytes)
+    await symlink(`../../../blobs/blob${i}`, join(snapshot, name))
+  }
+  return dirname(snapshot)
+}
+
+/** The decoder with its weights in another file. */
+function withExternal(location: string): Uint8Array {
+  const proto = fromBinary(ModelProtoSchema, decoder(1))
+  const [tensor] = proto.graph!.initializer
+  tensor!.rawData = new Uint8Array(0)
+  tensor!.dataLocation = TensorProto_DataLocation.EXTERNAL
+  tensor!.externalData = [create(StringStringEntryProtoSchema, { key: 'location', value: location })]
+  return writeModel(proto)
+}
+
+const WEIGHTS = new Uint8Array(2 * WIDE * 4)
+
+async function externalOf(folder: string) {
+  const { ref } = (await decoderOf(folder, new FileDigests()))!
+  if (!('bytes' in ref)) throw new Error('it was not cut')
+  return (await modelFromBytes(ref.bytes, ref.folder)).externalFiles.map(({ location }) => location)
+}
+
+test('links of a cache are followed, those to external data too', async () => {
+  expect(await externalOf(await cacheWith({ 'model.onnx': decoder(1) }))).toEqual(['blob0'])
+  const split = { 'model.onnx': withExternal('model.onnx_data'), 'model.onnx_data': WEIGHTS }
+  expect(await externalOf(await cacheWith(split))).toEqual(['blob1'])
+})
+
+test('what is not in the cache, or outside of it, is refused', async () => {
+  const missing = await cacheWith({ 'model.onnx': withExternal('model.onnx_data') })
+  await expect(decoderOf(missing, new FileDigests())).rejects.toThrow(
+    'external data of tensor "w" names "model.onnx_data", which is not in the cache; download the whole model again',
+  )
+  await writeFile(join(dirname(dirname(missing)), 'secret'), WEIGHTS)
+  await symlink('../../../secret', join(missing, 'onnx/model.onnx_data'))
+  await expect(decoderOf(missing, new FileDigests())).rejects.toThrow("which lies outside the model's blobs")
+  const climbing = await cacheWith({ 'model.onnx': withExternal('../../../secret') })
+  await expect(decoderOf(climbing, new FileDigests())).rejects.toThrow("which leaves the model's folder")
+})
+
+test('a file that is also another’s is copied', async () => {
+  const folder = await folderWith('model.onnx')
+  await link(join(folder, 'model.onnx'), join(folder, 'other'))
+  expect(await externalOf(folder)).toEqual([])
 })
 
 test('the digest is another one for other weights and for another graph', async () => {

@@ -1,12 +1,13 @@
-import { readdirSync, realpathSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
 import { nearest } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { digestOf, type FileDigests } from '../files/digest.ts'
 import { keepLastLogits, LAST_LOGITS_EDIT } from '../onnx/last-logits.ts'
-import { type OnnxModel, readModel } from '../onnx/model.ts'
+import type { OnnxModel } from '../onnx/model.ts'
 import { modelDigest } from '../onnx/model-digest.ts'
+import { readSnapshot } from './read-snapshot.ts'
 
 /** The ONNX export of a folder, ready to be decoded. */
 export interface OnnxDecoder {
@@ -36,15 +37,19 @@ const ENDINGS: Readonly<Record<string, string>> = { q8: 'quantized' }
 export async function decoderOf(path: string, digests: FileDigests, variant?: string): Promise<OnnxDecoder | null> {
   const file = path.endsWith('.onnx') ? path : fileIn(path, variant)
   if (file === null) return null
-  const { nlink } = statSync(file)
-  // Weights are referred to where they really lie, and never in a file that is also another's.
-  const model = await readModel(nlink === 1 ? realpathSync(file) : file)
-  const { bytes, note } = keepLastLogits(nlink === 1 ? model : { ...model, path: null })
+  const model = await readSnapshot(file)
+  // Weights are never referred to in a file that is also another's.
+  const { bytes, note } = keepLastLogits(statSync(file).nlink === 1 ? model : { ...model, path: null })
   const ref = bytes
     ? ({ format: 'onnx', bytes, folder: model.folder } as const)
-    : ({ format: 'onnx', path: model.path ?? file } as const)
+    : ({ format: 'onnx', ...placeOf(model) } as const)
   const digest = digestOf({ model: await modelDigest(model, digests), edit: bytes ? LAST_LOGITS_EDIT : null })
   return { file, ref, digest, notes: [note, ...notesOn(model)] }
+}
+
+/** One that was read from a cache of blobs exists in memory only. */
+function placeOf({ path, bytes, folder }: OnnxModel) {
+  return path === null ? { bytes, folder } : { path }
 }
 
 function notesOn({ inputs }: OnnxModel): string[] {

@@ -35,11 +35,13 @@ function partOf(name: string): string {
 }
 
 /** What an encoder made is no cache that begins empty. */
-const ENCODED = /(^|[^a-z])(encoder|cross)/i
+export function isEncoded(name: string): boolean {
+  return /(^|[^a-z])(encoder|cross)/i.test(name)
+}
 
 function continues(input: ValueSpec, output: ValueSpec): boolean {
   const isTensor = input.kind === 'tensor' && output.kind === 'tensor'
-  const isCache = isTensor && (input.shape?.length ?? 0) >= 3 && !ENCODED.test(input.name)
+  const isCache = isTensor && (input.shape?.length ?? 0) >= 3 && !isEncoded(input.name)
   return isCache && partOf(input.name) === partOf(output.name) && fits(input, output)
 }
 

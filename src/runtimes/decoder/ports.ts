@@ -1,7 +1,7 @@
 import type { DType } from '../../domain/dtype.ts'
 import { StageError } from '../../domain/errors.ts'
 import { formatShape, type ValueSpec } from '../../domain/tensor.ts'
-import { pairCaches } from './pair-caches.ts'
+import { isEncoded, pairCaches } from './pair-caches.ts'
 
 /** What the inputs and outputs of an exported decoder are for. */
 export interface DecoderPorts {
@@ -93,6 +93,11 @@ function portOf(spec: ValueSpec, dtypes: readonly DType[], ranks: readonly numbe
 }
 
 function unfilled(rest: readonly ValueSpec[], outputs: readonly ValueSpec[]): StageError {
+  if (rest.some(({ name }) => isEncoded(name))) {
+    return wrong(
+      `the model goes on from what an encoder made (${listed(rest)}); only models that are a decoder alone can be decoded step by step`,
+    )
+  }
   const names = rest.map((spec) => `"${spec.name}" ${described(spec)}`).join(', ')
   return wrong(
     `the model cannot be decoded: nothing is known to fill ${names} with, and no output fits as what is cached for it; the model gives ${listed(outputs)}`,
@@ -104,7 +109,7 @@ function described({ kind, dtype, shape }: ValueSpec): string {
 }
 
 /** There may be hundreds. */
-const MOST_LISTED = 12
+const MOST_LISTED = 6
 
 function listed(specs: readonly ValueSpec[]): string {
   const names = specs.slice(0, MOST_LISTED).map(({ name }) => `"${name}"`)

@@ -1,6 +1,7 @@
 import { kernelName } from '../../compare/kernels/lend.ts'
 import { largestIds } from '../../compare/largest-ids.ts'
 import { type ReducedRow, RowKernel } from '../../tensors/reduce/row-kernel.ts'
+import { RUN } from '../../tensors/reduce/row-layout.ts'
 import type { DecodeKeep, DecodeRequest, Logits, SequenceStep } from '../contract.ts'
 
 type Facts = Pick<SequenceStep, 'chosen' | 'logSumExp' | 'nonFinite'>
@@ -31,9 +32,9 @@ function reduce(row: Logits): ReducedRow | null {
   return kernel.reduce(row)
 }
 
-function factsOfFinite(row: Logits, { most, logSumExp: sum }: ReducedRow): Facts {
+function factsOfFinite(row: Logits, { most, peaks, logSumExp: sum }: ReducedRow): Facts {
   const nonFinite = { nan: 0, positiveInfinity: 0, negativeInfinity: 0 }
-  return { chosen: row.indexOf(most), logSumExp: sum, nonFinite }
+  return { chosen: row.indexOf(most, peaks.indexOf(most) * RUN), logSumExp: sum, nonFinite }
 }
 
 function factsOf(row: Logits): Facts {

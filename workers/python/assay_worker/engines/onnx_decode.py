@@ -12,7 +12,7 @@ KEEP_NAMES = ("num_logits_to_keep", "logits_to_keep")
 SIDES = set("past present in out input output old new next prev previous updated cache cached state".split())
 # What an encoder made is no cache that begins empty.
 ENCODED = re.compile(r"(^|[^a-z])(encoder|cross)", re.I)
-MOST_LISTED = 12
+MOST_LISTED = 6
 
 
 class CachedGraph:
@@ -100,6 +100,9 @@ def pair_caches(inputs, candidates, outputs):
         used.add(fitting[0]["name"])
         empty_shape(past, 1)
         pairs.append((past, fitting[0]))
+    if any(ENCODED.search(spec["name"]) for spec in rest):
+        raise failed(f"the model goes on from what an encoder made ({listed(rest)}); only models that are a decoder alone can "
+                     "be decoded step by step")
     if rest:
         names = ", ".join(f'"{spec["name"]}" {described(spec)}' for spec in rest)
         raise failed(f"the model cannot be decoded: nothing is known to fill {names} with, and no output fits as what is "
