@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path'
 import { METRICS, type MetricName } from '../compare/decoders/contract.ts'
-import { unknown } from '../domain/target.ts'
+import { UsageError } from '../domain/errors.ts'
+import { nearest, unknown } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { type LearntThresholds, learnThresholds } from '../library/learn-thresholds.ts'
@@ -29,10 +30,17 @@ function metricNames(words: readonly string[]): MetricName[] {
     .flatMap((word) => word.split(','))
     .map((word) => {
       const name = known.find((metric) => metric === word)
-      if (!name) throw unknown('metric', `metric "${word}"`, word, known)
+      if (!name) throw refusal(word, known)
       return name
     })
   return [...new Set(names)]
+}
+
+/** The option takes all words that follow it. */
+function refusal(word: string, known: readonly string[]): UsageError {
+  const { code, message } = unknown('metric', `metric "${word}"`, word, known)
+  const isModel = nearest(word, known) === null
+  return new UsageError(code, isModel ? `${message}; models stand before --metrics, or after --model` : message)
 }
 
 /** The documented lines, for whatever reads them; the rest on stderr. */
@@ -49,7 +57,7 @@ function notes({ metrics, shapes }: LearntThresholds['thresholds']): string[] {
   const few = Object.values(metrics).some(({ interval }) => interval.high === null)
   const unpaired = shapes.filter(({ sequences }) => sequences === null).length
   return [
-    ...(few ? ['note: so few tokens do not bound a 99th percentile from above; measure at least 368'] : []),
+    ...(few ? ['note: too few tokens to bound a 99th percentile from above; measure 368 or more'] : []),
     ...(unpaired > 0
       ? [`note: ${unpaired} of ${shapes.length} shapes have no .sequences.json, which the paired gate needs`]
       : []),

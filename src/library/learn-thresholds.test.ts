@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { measureSequence } from '../compare/decoders/summarise-sequence.ts'
+import { keptPair } from '../compare/testing/kept-steps.ts'
+import { writeMetricFiles } from '../files/decoders/metric-files.ts'
+import { writeSequences } from '../files/decoders/sequences-file.ts'
+import { learnThresholds } from './learn-thresholds.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'assay thresholds '))
+afterAll(() => rmSync(root, { recursive: true }))
+
+let folders = 0
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = join(root, String(folders++))
+  mkdirSync(folder)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
+}
+
+const learn = (folder: string, metrics: readonly ('ce' | 'diff_mean')[] = ['ce'], outputFolder = folder) =>
+  learnThresholds({ models: [], metrics, metricsFolder: folder, outputFolder })
+
+const CE = 'm_max-new-tokens-2_batch-size-8_seq-length-64_dtype-fp16.ce.csv'
+
+describe('what would make a wrong threshold is an error', () => {
+  test.each([
+    ['header only', 'ce\n', `${CE} has a header and no values`],
+    ['nothing at all', '', `${CE}:1: found an empty line, expected the header "ce"`],
+    ['NaN', 'ce\n1\nNaN\n', `${CE}:3: found "NaN", expected a finite number`],
+    ['infinity', 'ce\n-inf\n1', `${CE}:2: found "-inf", expected a finite number`],
+    ['an overflow', 'ce\n1e999\n', `${CE}:2: found "1e999"`],
+    ['a gap', 'ce\n1\n\n2\n', `${CE}:3: found an empty line`],
+    ['no header', '1\n2\n', `${CE}:1: found "1", expected the header "ce"`],
+    ['the values of another metric', 'diff_mean\n1\n', `${CE}:1: found "diff_mean"`],
+    ['two columns', 'ce\n1,2\n', `${CE}:2: found "1,2"`],
+    ['a hexadecimal number', 'ce\n0x10\n', `${CE}:2: found "0x10"`],
+  ])('%s', async (_name, text, words) => {
+    await expect(learn(folderWith({ [CE]: text }))).rejects.toThrow(words)
+  })
+
+  test('no files, no folder to write to', async () => {
+    await expect(learn(folderWith({ 'notes.csv': 'ce\n1\n' }))).rejects.toThrow(/^no metric files in /)
+    await expect(learn(folderWith({ [CE]: 'ce\n1\n' }), ['ce'], join(root, 'none'))).rejects.toThrow(
+      /none is no folder/,
+    )
+  })
+
+  test('a shape that lacks one of the metrics, or has another number of tokens there', async () => {
+    const folder = folderWith({ [CE]: 'ce\n1\n2\n' })
+    await expect(learn(folder, ['ce', 'diff_mean'])).rejects.toThrow(/diff_mean\.csv is not there, only ce;/)
+    writeFileSync(join(folder, CE.replace('.ce.', '.diff_mean.')), 'diff_mean\n1\n')
+    await expect(learn(folder, ['ce', 'diff_mean'])).rejects.toThrow(/2 tokens in .* and 1 in .* different runs/)
+    expect((await learn(folder, ['ce']))[0]).toMatchObject({ model: 'm', files: 1 })
+  })
+})
+
+describe('sequences beside metric files', () => {
+  const logits = [[3, 2, 1]]
+  const { summary } = measureSequence({ prompt: 'p', ...keptPair(logits, logits, 2), eos: [] })
+  const rest = { reference: 'r', versions: {}, digests: {}, dataset: 'bundled', topK: 2, created: 'now' }
+
+  const write = async (folder: string, batchSize: number, baseline: string, kept: number) => {
+    const shape = { newTokens: 2, batchSize, promptLength: 64, dtype: 'fp16' }
+    const values = { ce: [1, 2], diff_mean: [1, 2], prob_mean: [1, 2], prob_std: [1, 2] }
+    await writeMetricFiles(folder, 'm', shape, values)
+    await writeSequences(folder, { model: 'm', baseline, shape, sequences: [{ ...summary, kept }], ...rest })
+  }
+
+  test('of two baselines are not pooled', async () => {
+    const folder = folderWith({})
+    await write(folder, 1, 'one', 2)
+    await write(folder, 8, 'other', 2)
+    await expect(learn(folder)).rejects.toThrow('shapes were measured with the baseline "one" and "other"')
+  })
+
+  test('of another run are refused', async () => {
+    const folder = folderWith({})
+    await write(folder, 1, 'one', 3)
+    await expect(learn(folder)).rejects.toThrow(/2 tokens in .* and 3 in its sequences\.json/)
+  })
+})
