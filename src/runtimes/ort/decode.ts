@@ -7,7 +7,7 @@ import { type DecoderPorts, decoderPorts, type Port } from '../decoder/ports.ts'
 import { checkAt, checkForced, checkPrompt, checkTokens, failed, refuseUnheard } from '../decoder/prompt.ts'
 import { readRow } from '../decoder/read-logits.ts'
 import type { OnnxRuntime, OrtTensor } from './onnxruntime.ts'
-import { numbersTensor } from './tensors.ts'
+import { emptyTensor, wholeTensor } from './tensors.ts'
 
 type Feeds = Readonly<Record<string, OrtTensor>>
 
@@ -69,7 +69,7 @@ class CachedSession {
     this.#run = run
     this.#ports = ports
     const empty = ports.caches.map(({ past, dtype, emptyShape }) => {
-      return [past, numbersTensor(ort, dtype, emptyNumbers(past, emptyShape(batch)), emptyShape(batch))] as const
+      return [past, emptyTensor(ort, dtype, emptyOnly(past, emptyShape(batch)))] as const
     })
     this.#cached = Object.fromEntries(empty)
   }
@@ -96,7 +96,7 @@ class CachedSession {
     const { ids: idsPort, mask: maskPort, positions: positionsPort, branch, keep } = this.#ports
     const feeds: Record<string, OrtTensor> = {}
     const feed = (port: Port | null, rows: readonly (readonly number[])[], shape: readonly number[]) => {
-      if (port) feeds[port.name] = numbersTensor(this.#ort, port.dtype, rows.flat(), shape)
+      if (port) feeds[port.name] = wholeTensor(this.#ort, port.dtype, rows, shape)
     }
     const batch = ids.length
     feed(idsPort, ids, [batch, ids[0]!.length])
@@ -109,8 +109,8 @@ class CachedSession {
 }
 
 /** A cache of which no size is open cannot be empty; zeros in it would be taken for what was said before. */
-function emptyNumbers(name: string, shape: readonly number[]): number[] {
-  if (elementCount(shape) === 0) return []
+function emptyOnly(name: string, shape: readonly number[]): readonly number[] {
+  if (elementCount(shape) === 0) return shape
   throw failed(`input "${name}" has shape ${formatShape(shape)} before the first step, expected an empty cache`)
 }
 

@@ -2,7 +2,6 @@ import type { DType } from '../../domain/dtype.ts'
 import { elementCount, type TensorSource } from '../../domain/tensor.ts'
 import { joinBytes } from '../../files/join-bytes.ts'
 import { alignedBytes } from '../../tensors/bytes.ts'
-import { encodeNumbers } from '../../tensors/encode.ts'
 import { decodeStrings, encodeStrings } from '../../tensors/strings.ts'
 import type { OnnxRuntime, OrtData, OrtTensor } from './onnxruntime.ts'
 
@@ -31,15 +30,44 @@ export async function toOrtTensor(ort: OnnxRuntime, source: TensorSource): Promi
   return new ort.Tensor(source.dtype, ortData(source, bytes), source.shape)
 }
 
-/** A tensor of a few numbers that we made ourselves. */
-export function numbersTensor(
-  ort: OnnxRuntime,
+/** A tensor without elements. */
+export function emptyTensor(ort: OnnxRuntime, dtype: DType, shape: readonly number[]): OrtTensor {
+  return new ort.Tensor(dtype, ortData({ dtype, shape }, new Uint8Array(0)), shape)
+}
+
+/** A tensor of whole numbers, row after row. */
+export function wholeTensor(
+  ort: Pick<OnnxRuntime, 'Tensor'>,
   dtype: DType,
-  values: readonly number[],
+  rows: readonly (readonly number[])[],
   shape: readonly number[],
 ): OrtTensor {
-  const bytes = encodeNumbers(dtype, values)
-  return new ort.Tensor(dtype, ortData({ dtype, shape }, bytes), shape)
+  const count = elementCount(shape)
+  return new ort.Tensor(dtype, dtype === 'int64' ? wideData(rows, count) : narrowData(dtype, rows, count), shape)
+}
+
+/** By halves: making a BigInt of every number takes longer than a step of a small model. */
+function wideData(rows: readonly (readonly number[])[], count: number): BigInt64Array {
+  const halves = new Int32Array(2 * count)
+  let at = 0
+  for (const row of rows) {
+    for (const value of row) {
+      halves[at++] = value | 0
+      halves[at++] = Math.floor(value / 2 ** 32)
+    }
+  }
+  return new BigInt64Array(halves.buffer)
+}
+
+function narrowData(dtype: DType, rows: readonly (readonly number[])[], count: number): OrtData {
+  const data =
+    dtype === 'bool' ? new Uint8Array(count) : dtype === 'float32' ? new Float32Array(count) : new Int32Array(count)
+  let at = 0
+  for (const row of rows) {
+    data.set(row, at)
+    at += row.length
+  }
+  return data
 }
 
 async function readWhole(source: TensorSource): Promise<Uint8Array> {
