@@ -109,7 +109,7 @@ describe('a model that cannot be judged', () => {
 
   test('is also a variant, which only the folder of a decoder has', async () => {
     const folder = project({ 'm.onnx': good })
-    const { code, stderr } = await assay(["test", "m.onnx", "--target", "ort-web:wasm,variant=fp16"], folder)
+    const { code, stderr } = await assay(['test', 'm.onnx', '--target', 'ort-web:wasm,variant=fp16'], folder)
     expect(code).toBe(4)
     expect(stderr).toContain('has variant=fp16, which chooses among the ONNX files of a decoder')
     expect(stderr).toContain('give the file itself with model= instead')
