@@ -18,6 +18,8 @@ const TRACE_FILE = 'trace.safetensors'
 export interface SideModel {
   readonly ref: ModelRef
   readonly digest: string
+  /** What a person should know about it. */
+  readonly notes?: readonly string[]
 }
 
 /** What both sides decode. */
@@ -44,6 +46,8 @@ export interface DecodedSide {
   readonly steps: number
   /** The most memory that its worker held; null where nobody can say. */
   readonly peakBytes: number | null
+  /** What the device said against its work although it was done. */
+  readonly warnings: readonly string[]
   readonly cached: boolean
   readonly retried: boolean
 }
@@ -54,6 +58,7 @@ interface DecodeProduct {
   readonly durationMs: number
   readonly steps: number
   readonly peakBytes: number | null
+  readonly warnings: readonly string[]
   readonly retried: boolean
 }
 
@@ -124,15 +129,17 @@ async function decodeInto(
     const writer = new DecodedTraceWriter(path, { batch: batch.ids.length, newTokens, topK })
     try {
       let [steps, durationMs] = [0, 0]
+      const warnings = new Set<string>()
       for await (const step of decoding!.steps) {
         await writer.add(withAsked(step, followed), (row) => largestOf(row, topK))
         steps++
         durationMs += step.durationMs
+        for (const warning of step.warnings ?? []) warnings.add(warning)
       }
       refuseShort(target, steps, newTokens, followed)
       await writer.finish()
       const { detail, compileMs } = decoding!
-      return { detail, compileMs, durationMs, steps, peakBytes: decoding!.peakBytes() }
+      return { detail, compileMs, durationMs, steps, peakBytes: decoding!.peakBytes(), warnings: [...warnings] }
     } finally {
       await writer.abort()
     }

@@ -65,16 +65,27 @@ export async function describeDecoder(described: Described): Promise<Judgement> 
 /** Equal tokens are enough where that was asked for; an error or NaN is one all the same. */
 function verdictOf({ context, decoded, outcome: { judgement } }: Described): { verdict: Verdict; reason: string } {
   const isHard = judgement.findings.length > 0
-  if (context.tokensOnly && !isHard && areTokensEqual(decoded)) {
+  const isDoubtful = isHard || warningsOf(decoded).length > 0
+  if (context.tokensOnly && !isDoubtful && areTokensEqual(decoded)) {
     return { verdict: 'pass', reason: 'equal tokens; its logits were not judged (--tokens-only)' }
   }
+  const [warning] = warningsOf(decoded)
+  if (warning !== undefined && judgement.verdict === 'pass') {
+    return { verdict: 'inconclusive', reason: `${judgement.reason}; the target's device warned: ${warning}` }
+  }
   return { verdict: judgement.verdict, reason: judgement.reason }
+}
+
+/** Numbers that agree although the device refused part of the work prove nothing. */
+function warningsOf({ batches }: Decoded): string[] {
+  return [...new Set(batches.flatMap(({ followers }) => followers[0]!.warnings))]
 }
 
 function flagsOf({ c, decoded, context }: Described): string[] {
   const sides = decoded.batches.flatMap(({ reference, followers }) => [reference, ...followers])
   return [
     ...(c.plan.gate.limits.areDefaults ? ['default-thresholds'] : []),
+    ...(warningsOf(decoded).length > 0 ? ['warned'] : []),
     ...(sides.some(({ retried }) => retried) ? ['retried'] : []),
     ...(decoded.batches.length < c.batches && !context.tokensOnly ? ['stopped-early'] : []),
   ]
@@ -178,7 +189,7 @@ async function sideMeasurements(
   { decoded, decoders }: Described,
   of: (batch: Decoded['batches'][number]) => DecodedSide,
 ): Promise<Record<string, string | number>> {
-  const { info } = decoders[side]
+  const { info, model } = decoders[side]
   const sides = decoded.batches.map(of)
   const bytes = sum(await Promise.all(sides.map(async ({ path }) => (await stat(path)).size)))
   const peak = Math.max(...sides.map(({ peakBytes }) => peakBytes ?? 0))
@@ -186,6 +197,7 @@ async function sideMeasurements(
     version: info.version,
     ...info.detail,
     ...sides[0]?.detail,
+    ...(model.notes && { export: model.notes.join('; ') }),
     ms_per_step: sum(sides.map(({ durationMs }) => durationMs)) / Math.max(1, sum(sides.map(({ steps }) => steps))),
     trace_bytes: bytes,
     ...(peak > 0 && { worker_peak_mib: Math.round(peak / 2 ** 20) }),

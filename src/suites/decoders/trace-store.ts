@@ -89,6 +89,7 @@ export class TraceStore {
       durationMs,
       steps,
       peakBytes: null,
+      warnings: [],
       cached: true,
       retried: false,
     }
