@@ -184,6 +184,17 @@ describe('what assay micro refuses', () => {
     expect(existsSync(join(folder, 'out'))).toBe(false)
   })
 
+  test('a file where a folder was expected, and sizes for which there is no room', async () => {
+    const folder = temporaryFolder('refused')
+    writeFileSync(join(folder, 'file'), '')
+    const onFile = await assay(['micro', 'llama', '-o', 'file'], folder)
+    expect(onFile).toMatchObject({ code: 4, stdout: '' })
+    expect(onFile.stderr).toContain('file is a file; give a folder, which may be new')
+    const huge = await assay(['micro', 'llama', '--vocab', '16777216', '--hidden', '1048576', '-o', 'huge'], folder)
+    expect(huge).toMatchObject({ code: 4, stdout: '' })
+    expect(huge.stderr).toMatch(/^assay: a model of these sizes takes 520\.0 TiB, but .* are free; make it smaller\n$/)
+  })
+
   test('no folder to write', async () => {
     const ran = await assay(['micro', 'llama'], temporaryFolder('refused'))
     expect(ran).toMatchObject({ code: 4, stderr: 'assay: say where to write it: -o and then the folder\n' })

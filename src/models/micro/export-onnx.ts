@@ -15,6 +15,7 @@ import { weightSpecs } from './weight-specs.ts'
 
 /** Protobuf ends at 2 GiB, and a file is copied a few times while it is put together. */
 const MOST_INLINE_BYTES = 1e9
+const PART_ELEMENTS = 2 ** 20
 
 export type Weights = ReadonlyMap<string, TensorSource>
 
@@ -84,11 +85,18 @@ async function initializerOf(
   return isTransposed ? transpose({ dtype, shape: source.shape, bytes }) : { dtype, shape: source.shape, bytes }
 }
 
+/** Part by part: as float64 a large embedding would not fit into one array. */
 function converted(bytes: Uint8Array, { dtype, shape }: TensorSource, to: GraphDType): Uint8Array {
   if (dtype === to) return bytes
-  const numbers = new Float64Array(elementCount(shape))
-  decodeNumbers(dtype, bytes, 0, numbers.length, numbers)
-  return encodeNumbers(to, numbers)
+  const count = elementCount(shape)
+  const result = new Uint8Array(byteLengthOf(to, shape) ?? 0)
+  const part = new Float64Array(Math.min(count, PART_ELEMENTS))
+  for (let first = 0; first < count; first += PART_ELEMENTS) {
+    const length = Math.min(PART_ELEMENTS, count - first)
+    decodeNumbers(dtype, bytes, first, length, part)
+    result.set(encodeNumbers(to, part.subarray(0, length)), first * (result.length / count))
+  }
+  return result
 }
 
 async function writeExternal(

@@ -1,16 +1,23 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DTYPES } from '../../domain/dtype.ts'
 import { UsageError } from '../../domain/errors.ts'
+import { elementCount } from '../../domain/tensor.ts'
+import { formatBytes } from '../../domain/text.ts'
 import { explainWriteError, writeFileAtomic } from '../../files/atomic.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { writeWeights } from '../../files/weights-writer.ts'
 import { byteTokenizer, tokenizerConfig } from './byte-tokenizer.ts'
 import { configJson, generationConfigJson } from './config-files.ts'
-import type { DecoderConfig } from './decoder-config.ts'
+import { type DecoderConfig, impossible } from './decoder-config.ts'
 import { exportOnnx, ONNX_FILES } from './export-onnx.ts'
 import type { GraphDType } from './graph/graph-writer.ts'
 import { randomWeight, type WeightDType } from './random-weights.ts'
 import { weightSpecs } from './weight-specs.ts'
+
+/** What one array can hold in Node 20. */
+const LARGEST_WEIGHT_BYTES = 2 ** 32
 
 export interface MicroFolder {
   readonly folder: string
@@ -26,6 +33,7 @@ export interface MicroFolder {
 export async function writeMicroFolder(micro: MicroFolder): Promise<string[]> {
   const { folder, config, weightDType } = micro
   await prepareFolder(folder, micro.force)
+  await checkRoom(micro)
   const text = async (name: string, json: object) => {
     await writeFileAtomic(join(folder, name), `${JSON.stringify(json, null, 2)}\n`)
     return name
@@ -48,7 +56,27 @@ export async function writeMicroFolder(micro: MicroFolder): Promise<string[]> {
   return [main, generation, 'model.safetensors', ...tokenizer, ...graphs]
 }
 
+/** Before anything is written: a digit too many in a size would otherwise fill the disk. */
+async function checkRoom({ folder, config, weightDType, graphDTypes }: MicroFolder): Promise<void> {
+  const counts = weightSpecs(config).map(({ shape }) => elementCount(shape))
+  const parameters = counts.reduce((sum, count) => sum + count, 0)
+  const bytesEach = [weightDType, ...graphDTypes].reduce((sum, dtype) => sum + DTYPES[dtype].bits / 8, 0)
+  const { bavail, bsize } = await statfs(folder)
+  const [needed, free] = [parameters * bytesEach, bavail * bsize]
+  if (needed > free) {
+    throw impossible(
+      `a model of these sizes takes ${formatBytes(needed)}, but ${formatBytes(free)} are free; make it smaller`,
+    )
+  }
+  if (Math.max(...counts) * 4 > LARGEST_WEIGHT_BYTES) {
+    throw impossible(`a single weight would take over ${formatBytes(LARGEST_WEIGHT_BYTES)}; make it smaller`)
+  }
+}
+
 async function prepareFolder(folder: string, force: boolean): Promise<void> {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new UsageError('folder', `${folder} is a file; give a folder, which may be new`)
+  }
   try {
     await mkdir(folder, { recursive: true })
     const [found] = await readdir(folder)
