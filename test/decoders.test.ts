@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { testDecoders } from '../src/index.ts'
 import { assay, assayJson, project } from './assay.ts'
 
 const LONG_MS = 240_000
@@ -296,3 +297,17 @@ describe('what cannot be decoded is refused in one line', () => {
     expect(results[0]!.error).toMatchObject({ stage: 'inputs', message: expect.stringContaining('4096 positions') })
   })
 })
+
+test(
+  'a program judges decoders with a function of the package',
+  async () => {
+    const options = { cwd: folder, batchSize: 2, promptLength: 16, maxNewTokens: 8, tokensPerSequence: 8 }
+    const { results, exitCode } = await testDecoders('healthy', { ...options, target: 'ort:cpu,threads=2' })
+    expect(exitCode).toBe(0)
+    expect(results.map(({ id }) => id)).toEqual([`${ID}@ort:cpu,threads=2`])
+    await expect(testDecoders('healthy', Object({ ...options, promtLength: 3 }))).rejects.toThrow(
+      'did you mean "promptLength"?',
+    )
+  },
+  LONG_MS,
+)
