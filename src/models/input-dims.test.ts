@@ -49,12 +49,13 @@ describe('open sizes', () => {
     expect(bindInputShapes(specs, { given: { past_length: 2 } }).unused).toEqual([])
   })
 
-  test('in total count the cache and the new tokens', () => {
-    const specs = [
+  test.each([0, 1, 2])('in total count the cache and the new tokens, wherever they stand (%i)', (turns) => {
+    const inputs = [
       input('ids', 'batch', 'sequence_length'),
       input('past', 'batch', 4, 'past_sequence_length', 8),
       input('mask', 'batch', 'total_sequence_length'),
     ]
+    const specs = [...inputs.slice(turns), ...inputs.slice(0, turns)]
     expect(bindInputShapes(specs, { given: {} }).shapes.get('mask')).toEqual([1, 24])
     expect(bindInputShapes(specs, { given: { sequence_length: 1 } }).shapes.get('mask')).toEqual([1, 9])
   })

@@ -62,7 +62,7 @@ export function bindInputShapes(specs: readonly ValueSpec[], known: KnownDims): 
   const hearsSound = specs.some(({ name }) => SAMPLE_RATE.test(name))
   const binding: Binding = { ...known, hearsSound, chosen: new Map() }
   const shapes = new Map<string, readonly number[]>()
-  for (const spec of specs) {
+  for (const spec of [...specs].sort((a, b) => Number(countsAll(a)) - Number(countsAll(b)))) {
     if (spec.kind !== 'tensor' || !spec.shape) continue
     shapes.set(
       spec.name,
@@ -76,6 +76,13 @@ export function bindInputShapes(specs: readonly ValueSpec[], known: KnownDims): 
     unused: Object.keys(known.given).filter((name) => !used.has(name)),
   }
 }
+
+/** Whatever comes first among the inputs, a total follows from its parts. */
+function countsAll({ shape }: ValueSpec): boolean {
+  return shape?.some((dim) => typeof dim === 'string' && TOTAL.test(dim)) ?? false
+}
+
+const TOTAL = /^total_/i
 
 function usedNames(specs: readonly ValueSpec[]): Set<string> {
   const names = specs.flatMap(({ name, shape }) =>
@@ -112,7 +119,7 @@ function defaultOf(name: string, spec: ValueSpec, axis: number, binding: Binding
   const convention = CONVENTIONS.find(({ pattern }) => pattern.test(name))
   if (!convention) return byPlace(spec, axis, binding)
   if (convention.what === 'the length of a cache' && binding.emptyCaches) return [0, 'an empty cache']
-  if (/^total_/i.test(name)) return [totalOf(binding, convention.size), 'cache and new tokens together']
+  if (TOTAL.test(name)) return [totalOf(binding, convention.size), 'cache and new tokens together']
   if (convention.what === 'a sequence' && binding.hearsSound) return SOUND
   return [convention.size, `by its name, ${convention.what}`]
 }
