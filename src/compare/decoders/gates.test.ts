@@ -119,6 +119,10 @@ describe('paired', () => {
     expect(judged.interval!.low).toBeLessThan(1.25)
     expect(judged).toMatchObject({ verdict: 'fail', findings: [{ kind: 'sequence', sequence: 17, count: 1 }] })
   })
+
+  test('where all sequences are ruined the reason says so', () => {
+    expect(judgePaired(sequences(20), sequences(1)).reason).toMatch(/^20 times .* on one prompt, 20 on the median one/)
+  })
 })
 
 const worst = { step: 4, klTail: 2, referenceTail: 0.1, targetTail: 0.9, overlap: 3, rank: 7 }

@@ -135,7 +135,8 @@ const logRatios = (pairs: readonly Pair[]) => pairs.map(({ logRatio }) => logRat
 /** A mean over many hides one. */
 function ruinedSequence(pairs: readonly Pair[]): GuardFinding | null {
   const ratios = logRatios(pairs)
-  const middle = Math.min(Math.max(0, median(ratios) ?? 0), Math.log(RATIO_LIMIT))
+  const usual = median(ratios) ?? 0
+  const middle = Math.min(Math.max(0, usual), Math.log(RATIO_LIMIT))
   const deviation = 1.4826 * (median(ratios.map((ratio) => Math.abs(ratio - middle))) ?? 0)
   const wide = Math.max(Math.log(SEQUENCE_RATIO), SEQUENCE_DEVIATIONS * deviation)
   const limit = middle + Math.min(wide, Math.log(RUINED_RATIO))
@@ -143,6 +144,6 @@ function ruinedSequence(pairs: readonly Pair[]): GuardFinding | null {
   const [worst] = ruined
   if (!worst || silentBaseline(pairs)) return null
   const times = `${formatNumber(Math.exp(worst.logRatio), 3)} times the baseline's error`
-  const reason = `${times} on one prompt, where others give ${formatNumber(Math.exp(middle), 3)}; sequence ${worst.place}`
+  const reason = `${times} on one prompt, ${formatNumber(Math.exp(usual), 3)} on the median one; sequence ${worst.place}`
   return { kind: 'sequence', verdict: 'fail', sequence: worst.place, step: null, count: ruined.length, reason }
 }
