@@ -130,7 +130,7 @@ function nodeSites(node: NodeProto, scope: Scope, constantOf: ConstantOf): Site[
       sites.push({ kind: 'bf16', where, apply: () => roundToBfloat16(weight) })
   }
   const bias = biasOf(node, constantOf)
-  if (bias) sites.push({ kind: 'bias', where, apply: () => write(bias, (numbers) => numbers.fill(0)) })
+  if (bias) sites.push({ kind: 'bias', where, apply: () => changeNumbers(bias, (numbers) => numbers.fill(0)) })
   const epsilon = epsilonSite(node, scope, constantOf)
   if (epsilon) sites.push({ kind: 'epsilon', where, apply: epsilon })
   return sites
@@ -158,7 +158,7 @@ function epsilonSite(node: NodeProto, scope: Scope, constantOf: ConstantOf): Sit
     return
   const constant = node.input.map(constantOf).find((tensor) => tensor && elementCount(tensor.dims.map(Number)) === 1)
   return constant && isEditable(constant)
-    ? ({ epsilon }) => write(constant, (numbers) => numbers.fill(epsilon))
+    ? ({ epsilon }) => changeNumbers(constant, (numbers) => numbers.fill(epsilon))
     : undefined
 }
 
@@ -174,7 +174,7 @@ function setEpsilon(node: NodeProto, epsilon: number): void {
 
 function perturb(tensor: TensorProto, pick: number, factor: number): void {
   const isFloat = DTYPES[dtypeFromOnnx(tensor.dataType)!].kind === 'float'
-  write(tensor, (numbers) => {
+  changeNumbers(tensor, (numbers) => {
     const at = Math.floor(pick * numbers.length)
     const value = numbers[at]!
     const largest = numbers.reduce((found, number) => Math.max(found, Math.abs(number)), 0)
@@ -191,7 +191,7 @@ function swapChannels(tensor: TensorProto, axis: number, pick: number): void {
   const inner = elementCount(dims.slice(at + 1))
   const first = Math.floor(pick * channels)
   const second = (first + 1) % channels
-  write(tensor, (numbers) => {
+  changeNumbers(tensor, (numbers) => {
     const before = numbers.slice()
     for (let i = 0; i < numbers.length; i++) {
       const channel = Math.floor(i / inner) % channels
@@ -202,7 +202,7 @@ function swapChannels(tensor: TensorProto, axis: number, pick: number): void {
 }
 
 function roundToBfloat16(tensor: TensorProto): void {
-  write(tensor, (numbers) => {
+  changeNumbers(tensor, (numbers) => {
     const rounded = encodeNumbers('bfloat16', numbers)
     decodeNumbers('bfloat16', rounded, 0, numbers.length, numbers)
   })
@@ -215,7 +215,8 @@ function read(tensor: TensorProto): Float64Array {
   return numbers
 }
 
-function write(tensor: TensorProto, change: (numbers: Float64Array) => void): void {
+/** Changes a tensor's numbers in place; throws if they stay what they were. */
+export function changeNumbers(tensor: TensorProto, change: (numbers: Float64Array) => void): void {
   const { dtype, shape } = tensorFromProto(tensor)
   const numbers = read(tensor)
   const before = numbers.slice()
