@@ -126,7 +126,7 @@ try {
 }
 
 function printTimes(samples) {
-  const ratio = (a, b) => median(samples[a].map(({ ms }, round) => ms / samples[b][round].ms))
+  const ratio = (a, b, field = 'ms') => median(samples[a].map((one, round) => one[field] / samples[b][round][field]))
   for (const [name, list] of Object.entries(samples)) {
     const disturbed = list.filter(({ foreign }) => foreign >= 0.1).length
     const times = list.map(({ ms }) => ms)
@@ -156,7 +156,7 @@ function printTimes(samples) {
     if (!isMet) process.exitCode = 1
     console.log(
       `${value.toFixed(2)} × `,
-      `${a} / ${b}`,
+      `${a} / ${b}, of processor time ${ratio(a, b, 'cpuMs').toFixed(2)} ×`,
       limit === null ? '' : `(${kind} ${limit}: ${isMet ? 'met' : 'NOT MET'})`,
     )
   }
