@@ -3,7 +3,8 @@ import {
   ROW_RESULTS, ROW_RUN, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
 } from '../logits-layout'
 import { held } from './constant'
-import { total, widen } from './lanes'
+import { curve, ONE, reduce, roundedOf, shortCurve, storeConstants, weightOf } from './exponential'
+import { largestOf, total, widen } from './lanes'
 
 /*
  * With * the target's arg-max, c = r* − t*, y = t − t*, x = (r − t) − c: r − t is exact in float32 where both are close,
@@ -28,42 +29,6 @@ const HEAVY_PART: i32 = 32
 /** After so many stretches that were wider, a row is no longer tried with the short series. */
 const TRIES: i32 = 4
 
-const LOG2E: f32 = 1.4426950408889634
-/** Adding this rounds to a whole number, which then lies in the lowest bits. */
-const ROUNDER: f32 = 12582912
-const LN2_HIGH: f32 = 0.693145751953125
-const LN2_LOW: f32 = 1.428606820309417e-6
-
-/** More constants than there are registers, in memory; see constant.ts. */
-const CONSTANTS: i32 = 512
-const ONE: i32 = CONSTANTS
-const HALF: i32 = CONSTANTS + 16
-const INVERSE_LN2: i32 = CONSTANTS + 32
-const WHOLE: i32 = CONSTANTS + 48
-const HIGH: i32 = CONSTANTS + 64
-const LOW: i32 = CONSTANTS + 80
-/** Coefficients of e^f − 1 − f from f³ on, the best of their degree for |f| ≤ ln 2 / 2. */
-const CURVE: i32 = CONSTANTS + 96
-/** The same for |x| ≤ 0.25: those of the series but for the fifth, which makes up for what is cut off. */
-const SHORT_CURVE: i32 = CONSTANTS + 160
-
-function storeConstants(): void {
-  v128.store(ONE, f32x4.splat(1))
-  v128.store(HALF, f32x4.splat(0.5))
-  v128.store(INVERSE_LN2, f32x4.splat(LOG2E))
-  v128.store(WHOLE, f32x4.splat(ROUNDER))
-  v128.store(HIGH, f32x4.splat(LN2_HIGH))
-  v128.store(LOW, f32x4.splat(LN2_LOW))
-  v128.store(CURVE, f32x4.splat(0.16666576266288757))
-  v128.store(CURVE, f32x4.splat(0.041666556149721146), 16)
-  v128.store(CURVE, f32x4.splat(0.008363177999854088), 32)
-  v128.store(CURVE, f32x4.splat(0.0013926181709393859), 48)
-  v128.store(SHORT_CURVE, f32x4.splat(0.1666666716337204))
-  v128.store(SHORT_CURVE, f32x4.splat(0.0416666679084301), 16)
-  v128.store(SHORT_CURVE, f32x4.splat(0.00834133), 32)
-  v128.store(SHORT_CURVE, f32x4.splat(0.0013888889225199819), 48)
-}
-
 let peakTarget: f32 = 0
 let offset: f32 = 0
 /** The largest x². */
@@ -78,14 +43,6 @@ let sumSquared: v128 = f64x2.splat(0)
 @inline
 function put(place: i32, value: f64): void {
   store<f64>(ROW_RESULTS + (place << 3), value)
-}
-
-@inline
-function largestOf(values: v128): f32 {
-  const pair = f32x4.pmax(values, v128.shuffle<i32>(values, values, 2, 3, 2, 3))
-  const a = f32x4.extract_lane(pair, 0)
-  const b = f32x4.extract_lane(pair, 1)
-  return a < b ? b : a
 }
 
 @inline
@@ -117,47 +74,6 @@ function argMax(row: i32, runs: i32, peaks: i32): i32 {
   let at = best * ROW_RUN
   while (load<f32>(row + (at << 2)) != peak) at++
   return at
-}
-
-/** The whole number nearest to x / ln 2, in the lowest bits. */
-@inline
-function roundedOf(x: v128): v128 {
-  return f32x4.add(f32x4.mul(x, v128.load(INVERSE_LN2)), v128.load(WHOLE))
-}
-
-/** What is left of x after that many multiples of ln 2. */
-@inline
-function reduce(x: v128, rounded: v128): v128 {
-  const whole = f32x4.sub(rounded, v128.load(WHOLE))
-  const rest = f32x4.sub(x, f32x4.mul(whole, v128.load(HIGH)))
-  return f32x4.sub(rest, f32x4.mul(whole, v128.load(LOW)))
-}
-
-/** (e^f − 1 − f) / f² */
-@inline
-function curve(f: v128): v128 {
-  const last = f32x4.add(f32x4.mul(v128.load(CURVE, 48), f), v128.load(CURVE, 32))
-  const middle = f32x4.add(f32x4.mul(last, f), v128.load(CURVE, 16))
-  return f32x4.add(f32x4.mul(f32x4.add(f32x4.mul(middle, f), v128.load(CURVE)), f), v128.load(HALF))
-}
-
-/** The same where the square of x is at most SHORT. */
-@inline
-function shortCurve(x: v128, square: v128): v128 {
-  const first = f32x4.add(f32x4.mul(x, v128.load(SHORT_CURVE)), v128.load(HALF))
-  const middle = f32x4.add(f32x4.mul(x, v128.load(SHORT_CURVE, 32)), v128.load(SHORT_CURVE, 16))
-  const last = f32x4.add(f32x4.mul(square, v128.load(SHORT_CURVE, 48)), middle)
-  return f32x4.add(f32x4.mul(square, last), first)
-}
-
-/** e^y for y above `least` and up to 0; 0 for all others. */
-@inline
-function weightOf(y: v128, least: v128): v128 {
-  const rounded = roundedOf(y)
-  const f = reduce(y, rounded)
-  const slope = f32x4.add(f32x4.mul(curve(f), f), v128.load(ONE))
-  const mantissa = f32x4.add(f32x4.mul(slope, f), v128.load(ONE))
-  return v128.and(i32x4.add(mantissa, i32x4.shl(rounded, 23)), f32x4.gt(y, least))
 }
 
 /** Stores the weights of some runs and adds them up, as they are and times y. */

@@ -1,12 +1,13 @@
 import {
   ABSOLUTE_32, ABSOLUTE_BINS, BFLOAT16, BLOCK, BLOCK_WORDS, BLOCKS, DIFFERENT, FLOAT16, FLOAT32, LEAST_ABS, LEAST_RELATIVE, MAX_REFERENCE,
-  MAX_ULP, REFERENCE_32, REFERENCE_CHUNK, RELATIVE_32, RELATIVE_BINS, RESULTS, SUM_ABS, SUM_DIFFERENCE, SUM_FINITE, SUM_HALF_ULP,
-  SUM_PRODUCT, SUM_REFERENCE, SUM_RELATIVE, SUM_RELATIVE_COUNT, SUM_TARGET, TARGET_32, TARGET_CHUNK, WORD_MAX_ABS,
+  MAX_ULP, REFERENCE_32, RELATIVE_32, RELATIVE_BINS, RESULTS, SUM_ABS, SUM_DIFFERENCE, SUM_FINITE, SUM_HALF_ULP,
+  SUM_PRODUCT, SUM_REFERENCE, SUM_RELATIVE, SUM_RELATIVE_COUNT, SUM_TARGET, TARGET_32, WORD_MAX_ABS,
   WORD_MAX_RELATIVE, WORD_SKIPPED, WORD_SUSPECT, RESULT_COUNT,
 } from '../layout'
 import { held } from './constant'
 import { decodeBfloat16, decodeFloat16 } from './decode'
-import { total, widen } from './lanes'
+import { largestOf, total, widen } from './lanes'
+import { halfStepsBetween, stepsBetween } from './steps'
 
 /** Bytes of as many numbers as are added up in each lane of float32, and of as many such sums, before float64 takes over. */
 const RUN: i32 = 8 * 16
@@ -41,17 +42,6 @@ let different: i32 = 0
 let suspect: i32 = 0
 /** Whether a place is further off than about half of the reference. */
 let isFar: bool = false
-
-@inline
-function largestOf(values: v128): f32 {
-  const a = f32x4.extract_lane(values, 0)
-  const b = f32x4.extract_lane(values, 1)
-  const c = f32x4.extract_lane(values, 2)
-  const d = f32x4.extract_lane(values, 3)
-  const ab = a < b ? b : a
-  const cd = c < d ? d : c
-  return ab < cd ? cd : ab
-}
 
 @inline
 function least(values: v128): f32 {
@@ -232,46 +222,6 @@ function checkSteps(r: i32, t: i32, rtol: f32, constant: f32, ulps: f32, tie: f3
   suspect = <i32>v128.any_true(over)
 }
 
-/** Codes without their sign bit count steps from zero; those of the other sign lie on the other side of it. */
-@inline
-function ordered(bits: v128, magnitude: v128): v128 {
-  const sign = i32x4.shr_s(bits, 31)
-  return i32x4.sub(v128.xor(v128.and(bits, magnitude), sign), sign)
-}
-
-/** Most steps between both. */
-function stepsBetween(r: i32, t: i32): u32 {
-  let most = i32x4.splat(0)
-  const magnitude = held(i32x4.splat(0x7fffffff))
-  for (let end = r + (BLOCK << 2); r < end; r += 16, t += 16) {
-    const a = ordered(v128.load(r), magnitude)
-    const b = ordered(v128.load(t), magnitude)
-    const distance = i32x4.sub(i32x4.max_s(a, b), i32x4.min_s(a, b))
-    most = i32x4.max_u(most, distance)
-  }
-  const first = max(<u32>i32x4.extract_lane(most, 0), <u32>i32x4.extract_lane(most, 1))
-  return max(first, max(<u32>i32x4.extract_lane(most, 2), <u32>i32x4.extract_lane(most, 3)))
-}
-
-/** As stepsBetween, of codes of 16 bits. */
-function halfStepsBetween(r: i32, t: i32): u32 {
-  let most = i16x8.splat(0)
-  const magnitude = held(i16x8.splat(0x7fff))
-  for (let end = r + (BLOCK << 1); r < end; r += 16, t += 16) {
-    const x = v128.load(r)
-    const y = v128.load(t)
-    const s = i16x8.shr_s(x, 15)
-    const u = i16x8.shr_s(y, 15)
-    const a = i16x8.sub(v128.xor(v128.and(x, magnitude), s), s)
-    const b = i16x8.sub(v128.xor(v128.and(y, magnitude), u), u)
-    most = i16x8.max_u(most, i16x8.sub(i16x8.max_s(a, b), i16x8.min_s(a, b)))
-  }
-  const low = v128.and(most, i32x4.splat(0xffff))
-  const wide = i32x4.max_u(low, i32x4.shr_u(most, 16))
-  const first = max(<u32>i32x4.extract_lane(wide, 0), <u32>i32x4.extract_lane(wide, 1))
-  return max(first, max(<u32>i32x4.extract_lane(wide, 2), <u32>i32x4.extract_lane(wide, 3)))
-}
-
 /** Most steps between both sides of a float32 block, unless it is surely no more than is known already. */
 function raiseSteps(r: i32, t: i32): void {
   const isFewer = !isFar && maxRelative * STEPS_PER_RELATIVE <= load<f64>(RESULTS + (MAX_ULP << 3))
@@ -399,30 +349,4 @@ export function scan(
 function decode(kind: i32, from: i32, to: i32): void {
   if (kind == FLOAT16) decodeFloat16(from, to, BLOCK)
   else decodeBfloat16(from, to, BLOCK)
-}
-
-/** Largest finite magnitude of the reference's chunk. */
-export function largest(kind: i32, count: i32): f64 {
-  let at: i32 = REFERENCE_CHUNK
-  if (kind == FLOAT32) {
-    const infinity = held(i32x4.splat(0x7f800000))
-    const bits = held(i32x4.splat(0x7fffffff))
-    let most = i32x4.splat(0)
-    for (let end = at + (count << 2); at < end; at += 16) {
-      const magnitude = v128.and(v128.load(at), bits)
-      most = i32x4.max_s(most, v128.and(magnitude, i32x4.lt_s(magnitude, infinity)))
-    }
-    return <f64>largestOf(most)
-  }
-  const infinity = i16x8.splat(kind == FLOAT16 ? 0x7c00 : 0x7f80)
-  const bits = held(i16x8.splat(0x7fff))
-  let most = i16x8.splat(0)
-  for (let end = at + (count << 1); at < end; at += 16) {
-    const magnitude = v128.and(v128.load(at), bits)
-    most = i16x8.max_s(most, v128.and(magnitude, i16x8.lt_s(magnitude, infinity)))
-  }
-  v128.store(REFERENCE_32, most)
-  if (kind == FLOAT16) decodeFloat16(REFERENCE_32, TARGET_32, 8)
-  else decodeBfloat16(REFERENCE_32, TARGET_32, 8)
-  return <f64>largestOf(f32x4.pmax(v128.load(TARGET_32), v128.load(TARGET_32, 16)))
 }
