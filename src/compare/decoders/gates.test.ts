@@ -181,6 +181,14 @@ describe('what decides whatever the averages are', () => {
     expect(judgePaired(only(3, { widestFlip: flip }), alike).verdict).toBe('pass')
   })
 
+  test('tokens that a noisy baseline excuses one by one are too many together', () => {
+    const noisy = baseline.map((one, i) => ({ ...one, worst: { ...worst, klTail: 2 }, wrecked: i === 0 ? 1 : 0 }))
+    const target = (wrecked: number) => sequences(1, () => ({ worst, wrecked }))
+    const kinds = (of: readonly SequenceSummary[]) => judgePaired(of, noisy).findings.map(({ kind }) => kind)
+    expect(kinds(target(2))).toEqual([])
+    expect(kinds(target(3))).toEqual(['tokens'])
+  })
+
   test('without a baseline it takes several tokens', () => {
     const rate = (target: readonly SequenceSummary[]) =>
       judgeRate([{ metric: 'ce', threshold: 3, over: 0, kept: 800 }], target).findings.map(({ kind }) => kind)

@@ -18,7 +18,7 @@ const LEAST_WRECKED = 4
 export interface TokenNoise {
   readonly worstKl: number
   readonly widestGap: number
-  /** The part of all tokens at which more than half of the probability moves. */
+  /** The part of all tokens at which more than half of the probability moves, were there a few more of them. */
   readonly wrecked: number
 }
 
@@ -27,7 +27,7 @@ export function tokenNoise(baseline: readonly SequenceSummary[]): TokenNoise {
   return {
     worstKl: most(baseline.map(({ worst }) => worst?.klTail)),
     widestGap: most(baseline.map(({ widestFlip }) => widestFlip?.referenceGap)),
-    wrecked: wreckedPart(baseline),
+    wrecked: wreckedPart(baseline, LEAST_WRECKED),
   }
 }
 
@@ -114,10 +114,9 @@ function wideFlip(sequences: readonly SequenceSummary[], noise: TokenNoise): Fou
   })
 }
 
-function wreckedPart(sequences: readonly SequenceSummary[]): number {
-  const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
-  const kept = sum(sequences.map((sequence) => sequence.kept))
-  return kept === 0 ? 0 : sum(sequences.map(({ wrecked }) => wrecked)) / kept
+function wreckedPart(sequences: readonly SequenceSummary[], more = 0): number {
+  const total = (key: 'kept' | 'wrecked') => sequences.reduce((sum, sequence) => sum + sequence[key], 0)
+  return total('kept') === 0 ? 0 : (total('wrecked') + more) / total('kept')
 }
 
 function wreckedTokens(sequences: readonly SequenceSummary[], noise: TokenNoise | null): Found {
