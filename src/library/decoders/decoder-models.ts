@@ -8,15 +8,25 @@ import { loadTokenizer } from '../../models/tokenizer/load-tokenizer.ts'
 import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 import { FetchLines } from './fetch-lines.ts'
+import { randomMicro, trainedMicro } from './micro-models.ts'
 
 type Notice = (text: string) => void
 
+type Weights = Parameters<typeof resolveModel>[1]['weights']
+
+/** Which of them a target runs is known when its worker is asked; PyTorch is what remains where there is no export. */
+const ALL_WEIGHTS: Weights = ['onnx', 'safetensors']
+
 /** The models of an invocation, each with its tokenizer; what is not on this machine is fetched. */
-export async function decoderModels(invocation: DecodersInvocation, notice: Notice): Promise<DecoderModel[]> {
+export async function decoderModels(
+  invocation: DecodersInvocation,
+  notice: Notice,
+  weights: Weights = ALL_WEIGHTS,
+): Promise<DecoderModel[]> {
   const { models, cwd } = invocation
   if (models.length === 0) throw noModels()
   const found: DecoderModel[] = []
-  for (const given of new Set(models)) found.push(await decoderModel(given, invocation, notice))
+  for (const given of new Set(models)) found.push(await decoderModel(given, weights, invocation, notice))
   return found.map((model) => {
     const twins = found.filter(({ name }) => name === model.name)
     return twins.length === 1 ? model : { ...model, name: relative(cwd, model.folder).replaceAll('\\', '/') }
@@ -30,39 +40,69 @@ function noModels(): UsageError {
   )
 }
 
-async function decoderModel(given: string, invocation: DecodersInvocation, notice: Notice): Promise<DecoderModel> {
+async function decoderModel(
+  given: string,
+  weights: Weights,
+  invocation: DecodersInvocation,
+  notice: Notice,
+): Promise<DecoderModel> {
   const { cwd, decoders } = invocation
-  const { folder, isLocal } = await fetchModel(given, ALL_WEIGHTS, invocation, notice)
+  const { folder, own, micro } = await placeOf(given, weights, invocation, notice)
   const tokenizerFolder =
-    decoders.tokenizer === undefined ? folder : (await fetchModel(decoders.tokenizer, [], invocation, notice)).folder
+    decoders.tokenizer === undefined ? own : (await fetchModel(decoders.tokenizer, [], invocation, notice)).folder
   const config = await configOf(folder)
   const tokenizer = await loadTokenizer(tokenizerFolder)
+  const path = resolve(cwd, given)
   return {
-    name: isLocal ? basename(resolve(cwd, given)) : given,
+    name: existsSync(path) ? basename(path) : given,
     given,
     folder,
     tokenizer,
-    eos: await endIdsOf(folder, tokenizer),
-    positions: positionsOf(config),
-    micro: null,
+    eos: await endIdsOf(own, tokenizer),
+    positions: sizeIn(config, POSITIONS),
+    vocabulary: sizeIn(config, ['vocab_size']),
+    micro,
   }
 }
 
-type Weights = Parameters<typeof resolveModel>[1]['weights']
+interface Place {
+  readonly folder: string
+  /** With the tokenizer, and with what ends a sequence. */
+  readonly own: string
+  readonly micro: DecoderModel['micro']
+}
 
-/** Which of them a target runs is known when its worker is asked; PyTorch is what remains where there is no export. */
-const ALL_WEIGHTS: Weights = ['onnx', 'safetensors']
+async function placeOf(
+  given: string,
+  weights: Weights,
+  invocation: DecodersInvocation,
+  notice: Notice,
+): Promise<Place> {
+  if (!invocation.decoders.micro) {
+    const { folder } = await fetchModel(given, weights, invocation, notice)
+    return { folder, own: folder, micro: null }
+  }
+  const trained = trainedMicro(given, invocation)
+  if (trained)
+    notice(`micro: a trained model of ${invocation.decoders.microHome} stands for ${given}: ${trained.folder}`)
+  if (trained && existsSync(join(trained.folder, 'tokenizer.json'))) {
+    return { folder: trained.folder, own: trained.folder, micro: trained.kind }
+  }
+  const { folder: own } = await fetchModel(given, [], invocation, notice)
+  const { folder, kind } = trained ?? (await randomMicro(given, own, invocation, notice))
+  return { folder, own, micro: kind }
+}
 
 async function fetchModel(given: string, weights: Weights, { cwd, decoders }: DecodersInvocation, notice: Notice) {
   const path = resolve(cwd, given)
   const progress = new FetchLines(notice)
-  const { path: folder, origin } = await resolveModel(existsSync(path) ? path : given, {
+  const { path: folder } = await resolveModel(existsSync(path) ? path : given, {
     weights,
     offline: decoders.offline,
     notice,
     onProgress: (state) => progress.take(given, state),
   })
-  return { folder, isLocal: origin === 'path' }
+  return { folder }
 }
 
 const LARGEST_CONFIG = 2 ** 24
@@ -81,9 +121,9 @@ async function configOf(folder: string): Promise<Record<string, unknown>> {
   }
 }
 
-function positionsOf(config: Record<string, unknown>): number | null {
+function sizeIn(config: Record<string, unknown>, keys: readonly string[]): number | null {
   const section = typeof config.text_config === 'object' && config.text_config !== null ? config.text_config : {}
-  const values = POSITIONS.flatMap((key) => [config[key], Reflect.get(section, key)])
+  const values = keys.flatMap((key) => [config[key], Reflect.get(section, key)])
   return (
     (values.find((value) => typeof value === 'number' && Number.isSafeInteger(value) && value > 0) as number) ?? null
   )

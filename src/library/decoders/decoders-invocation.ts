@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { DECODER_OPTIONS } from '../../settings/decoder-options.ts'
 import { type DecoderValues, decoderValues, MODEL_PATHS, withoutEffect } from '../../settings/decoder-values.ts'
@@ -26,30 +27,42 @@ export function withDecoders(
   const { environment, options } = asked
   const file = invocation.loaded.config.decoders ?? {}
   const resolved = resolveOptions(DECODER_OPTIONS, { commandLine: options, environment, file })
-  const decoders = decoderValues(resolved, environment)
+  const decoders = withMicro(decoderValues(resolved, environment), notice)
   for (const line of withoutEffect(environment)) notice(line)
-  const models = modelsOf(asked, decoders, file.models ?? [])
+  const given = modelsOf(asked, decoders)
   if (invocation.values.reference && invocation.values.reference.length > 1) {
     throw new UsageError('reference', 'decoders are compared with one reference; give --reference once')
   }
-  return { ...invocation, decoders, models, more: wordsOf(resolved.values, decoders) }
+  const models = given.length > 0 ? given : (file.models ?? [])
+  return { ...invocation, givenPaths: given, decoders, models, more: wordsOf(resolved.values, decoders) }
 }
 
-/** Of the command line, else of the documented variable, else of the configuration. */
+/** Documented: micro models have traces of their own, and a file of models names them as they are. */
+function withMicro(decoders: DecoderValues, notice: Notice): DecoderValues {
+  if (!decoders.micro) return decoders
+  const { modelConfiguration, validationInfoDir } = decoders
+  if (modelConfiguration !== undefined) {
+    notice(`${modelConfiguration} names the models themselves, so --micro is off`)
+    return { ...decoders, micro: false }
+  }
+  return validationInfoDir === undefined
+    ? decoders
+    : { ...decoders, validationInfoDir: join(validationInfoDir, 'tiny_models') }
+}
+
+/** Of the command line, else of the documented variable; none: the configuration names them. */
 function modelsOf(
   { paths, environment }: Pick<Asked, 'environment' | 'paths'>,
   { modelPath }: DecoderValues,
-  configured: readonly string[],
 ): readonly string[] {
   const given = [...paths, ...(modelPath === undefined ? [] : [modelPath])]
   if (given.length > 0) return given
   const variable = (environment[MODEL_PATHS] ?? '').split(',').map((word) => word.trim())
-  const named = variable.filter(Boolean)
-  return named.length > 0 ? named : configured
+  return variable.filter(Boolean)
 }
 
 /** They decide where files go or what is printed, and no verdict. */
-const NOT_REPEATED = new Set(['log', 'metricsDir', 'saveTraces', 'modelPath', 'skipComputation', 'gate'])
+const NOT_REPEATED = new Set(['log', 'saveTraces', 'modelPath', 'gate'])
 
 /** The options again, as far as they are not what they are by themselves. */
 function wordsOf(values: Readonly<Record<string, OptionValue>>, decoders: DecoderValues): string[] {

@@ -1,8 +1,9 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { MetricName } from '../../compare/decoders/contract.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Pool } from '../../runtimes/pool.ts'
+import { ValidationInfoReader } from '../../runtimes/python/validation-info.ts'
 import { readModelConfiguration } from '../../settings/model-configuration.ts'
 import { targetNamed } from '../../settings/targets.ts'
 import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
@@ -13,6 +14,7 @@ import { PromptDesk } from '../../suites/decoders/prompt-desk.ts'
 import { shapesOf } from '../../suites/decoders/shapes.ts'
 import { countedBatches, type DecodingOptions, type ModelPlan } from '../../suites/decoders/suite.ts'
 import { TraceStore } from '../../suites/decoders/trace-store.ts'
+import { ValidationInfo } from '../../suites/decoders/validation-info/validation-info.ts'
 import { decoderModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 import { type LearntNoise, learntNoise } from './learnt-noise.ts'
@@ -29,10 +31,7 @@ export function decodingOptions(
   notice: Notice,
 ): DecodingOptions {
   const { cwd, values, decoders, targets } = invocation
-  const { batchSizes, promptLengths, newTokens, validationInfoDir, saveTraces } = decoders
-  if (saveTraces && validationInfoDir === undefined) {
-    throw new UsageError('option', '--save-traces needs --validation-info-dir, the folder to store them in')
-  }
+  const { batchSizes, promptLengths, newTokens } = decoders
   return {
     cwd,
     shapes: { batchSizes, promptLengths, newTokens },
@@ -47,8 +46,29 @@ export function decodingOptions(
     }),
     pool,
     exports,
-    store: validationInfoDir === undefined ? null : new TraceStore(resolve(cwd, validationInfoDir), saveTraces, notice),
+    ...storesOf(invocation, notice),
+    computes: !decoders.skipComputation,
     areDefaults: targets.areDefaults,
+  }
+}
+
+/** Where traces of earlier runs lie, ours and those of aiu-fms-testing-utils. */
+function storesOf(
+  { cwd, values, decoders }: DecodersInvocation,
+  notice: Notice,
+): Pick<DecodingOptions, 'store' | 'imports'> {
+  const { validationInfoDir, saveTraces } = decoders
+  if (validationInfoDir === undefined) {
+    if (!saveTraces) return { store: null, imports: null }
+    throw new UsageError('option', '--save-traces needs --validation-info-dir, the folder to store them in')
+  }
+  const folder = resolve(cwd, validationInfoDir)
+  const { python, timeout } = values
+  const context = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice }
+  const reader = new ValidationInfoReader({ ...context, ...(python !== undefined && { python }) }, timeout * 1000)
+  return {
+    store: new TraceStore(folder, saveTraces, notice),
+    imports: new ValidationInfo(folder, reader, notice),
   }
 }
 

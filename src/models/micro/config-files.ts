@@ -78,7 +78,7 @@ function llamaSizes(config: DecoderConfig): Record<string, unknown> {
     attention_dropout: 0,
     rope_theta: ropeTheta,
     rope_parameters: { rope_theta: ropeTheta, rope_type: 'default' },
-    ...(family === 'mistral' ? { sliding_window: config.slidingWindow } : { attention_bias: false, mlp_bias: false }),
+    ...(family === 'mistral' ? { sliding_window: config.slidingWindow } : biases(config)),
     ...(family === 'granite'
       ? {
           embedding_multiplier: embeddingMultiplier,
@@ -88,4 +88,8 @@ function llamaSizes(config: DecoderConfig): Record<string, unknown> {
         }
       : {}),
   }
+}
+
+function biases({ hasAttentionBias, hasFeedForwardBias }: DecoderConfig): Record<string, unknown> {
+  return { attention_bias: hasAttentionBias, mlp_bias: hasFeedForwardBias }
 }

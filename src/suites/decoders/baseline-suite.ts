@@ -1,15 +1,11 @@
-import type { SequenceSummary, TokenMetrics } from '../../compare/decoders/contract.ts'
-import { METRICS, type MetricName } from '../../compare/decoders/contract.ts'
 import type { MeasuredSequence } from '../../compare/decoders/summarise-sequence.ts'
-import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import { writeMetricFiles } from '../../files/decoders/metric-files.ts'
-import { writeSequences } from '../../files/decoders/sequences-file.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { refuseSame } from '../onnx/refuse-same.ts'
 import { warmUp } from '../onnx/sides.ts'
-import { type DecodedBatch, type Decoder, decodeBatches, prepareDecoder } from './decode-batches.ts'
+import { captureBaseline } from './baseline-files.ts'
+import { type DecodedBatch, decodeBatches, prepareDecoder } from './decode-batches.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import { measured, refusePositions } from './judge-decoder.ts'
 import { type DecoderShape, documentedId, scopeOf, shapesOf } from './shapes.ts'
@@ -81,73 +77,31 @@ async function learn(c: BaselineCase, lab: Lab, options: BaselineSuiteOptions): 
     decoded.push(batch)
     sequences.push(...measured(batch, batch.followers[0]!, model))
   }
-  const summaries = sequences.map(({ summary }) => summary)
-  refuseNothing(summaries)
-  const tokens = sequences.flatMap((sequence) => sequence.tokens)
-  const paths = await writeFiles({ c, options, reference, baseline, decoded, summaries, tokens })
-  return {
-    verdict: 'captured',
-    reason: `${tokens.length} tokens of ${summaries.length} sequences: ${paths.length} files in ${options.folder}`,
-    flags: [],
-    coverage: { compared: tokens.length, expected: tokens.length },
-    metrics: [],
-    outputs: [],
-    worst: [],
-    figures: [`${tokens.length} tokens of ${summaries.length} sequences`, ...paths],
-    measurements: {
-      'decoders.prompts': options.prompts.source,
-      'reference.version': reference.info.version,
-      'target.version': baseline.info.version,
-    },
-    reproduce: options.reproduce(c.id),
-  }
-}
-
-/** Noise that is no number, or of nothing, must never become a threshold. */
-function refuseNothing(summaries: readonly SequenceSummary[]): void {
-  const broken = summaries.findIndex(({ error, missing }) => Number.isNaN(error) || missing > 0)
-  if (broken >= 0)
-    throw new StageError(
-      'compare',
-      `sequence ${broken} has logits that are no numbers, or lacks tokens; no baseline can be learnt from it`,
-    )
-  if (summaries.every(({ kept }) => kept === 0)) {
-    throw new StageError('compare', 'no token was kept: the reference ends every sequence at once; give other prompts')
-  }
-}
-
-interface Learnt {
-  readonly c: BaselineCase
-  readonly options: BaselineSuiteOptions
-  readonly reference: Decoder
-  readonly baseline: Decoder
-  readonly decoded: readonly DecodedBatch[]
-  readonly summaries: readonly SequenceSummary[]
-  readonly tokens: readonly TokenMetrics[]
-}
-
-async function writeFiles(learnt: Learnt): Promise<string[]> {
-  const { c, options, reference, baseline, decoded, summaries, tokens } = learnt
-  const shape = { ...c.shape, dtype: baseline.target.options.dtype ?? 'fp32' }
-  const names = Object.entries(METRICS) as [MetricName, (typeof METRICS)[MetricName]][]
-  const values = Object.fromEntries(names.map(([name, key]) => [name, tokens.map((token) => token[key])]))
-  const paths = await writeMetricFiles(options.folder, c.decoder.given, shape, values as Record<MetricName, number[]>)
-  const sequences = await writeSequences(options.folder, {
-    model: c.decoder.given,
+  const imported = decoded.find((batch) => batch.reference.imported !== undefined)?.reference.imported
+  const version = imported === undefined ? reference.info.version : `imported from ${imported}`
+  const learnt = {
+    folder: options.folder,
+    model: model.given,
     reference: reference.target.name,
     baseline: baseline.target.name,
-    versions: { reference: reference.info.version, baseline: baseline.info.version },
+    versions: { reference: version, baseline: baseline.info.version },
     digests: {
       reference: reference.model.digest,
       baseline: baseline.model.digest,
-      tokenizer: c.decoder.tokenizer.digest,
+      tokenizer: model.tokenizer.digest,
       prompts: digestOf(decoded.map(({ prompts }) => prompts.padded)),
     },
     dataset: options.prompts.source,
-    shape,
+    shape: { ...shape, dtype: baseline.target.options.dtype ?? 'fp32' },
     topK: options.topK,
-    created: new Date().toISOString(),
-    sequences: [...summaries],
+    measured: sequences,
+  }
+  return captureBaseline(learnt, {
+    measurements: {
+      'decoders.prompts': options.prompts.source,
+      'reference.version': version,
+      'target.version': baseline.info.version,
+    },
+    reproduce: options.reproduce(c.id),
   })
-  return [...paths, sequences]
 }

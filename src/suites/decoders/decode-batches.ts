@@ -4,7 +4,7 @@ import type { Side } from '../../domain/verdict.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
 import { infoOf } from '../onnx/sides.ts'
-import { type DecodedSide, type DecodeWork, decodeSide, type SideModel } from './decode-side.ts'
+import { type DecodedSide, type DecodeWork, decodeSide, ledBy, type SideModel } from './decode-side.ts'
 import { type DecoderModel, sideModelOf } from './decoder-model.ts'
 import type { PromptBatch } from './prompt-desk.ts'
 import type { DecoderShape } from './shapes.ts'
@@ -65,10 +65,7 @@ export async function* decodeBatches(request: BatchRequest): AsyncGenerator<Deco
     }
     const sides: DecodedSide[] = []
     for (const decoder of followers) {
-      const { side, target, model, info } = decoder
-      const given = await decodeSide(work, side, target, model, info, reference)
-      await save(request, side === 'target' ? 'target' : 'baseline', decoder, prompts, given)
-      sides.push(given)
+      sides.push(await follow(request, decoder, prompts, work, reference))
     }
     yield { index, prompts, reference, followers: sides }
   }
@@ -76,23 +73,31 @@ export async function* decodeBatches(request: BatchRequest): AsyncGenerator<Deco
 
 async function begin(request: BatchRequest, index: number) {
   const { lab, model, shape, reference: decoder, options } = request
-  const { pool, topK, keep, prompts: desk, store } = options
+  const { pool, topK, keep, computes, prompts: desk, store, imports } = options
   const prompts = await desk.batch(model, shape, index)
   const { eos } = model
-  const work: DecodeWork = { lab, pool, batch: prompts.padded, newTokens: shape.newTokens, eos, topK, keep }
-  const stored = await store?.find({ model, shape, prompts, decoder, topK, keep })
+  const work: DecodeWork = { lab, pool, batch: prompts.padded, newTokens: shape.newTokens, eos, topK, keep, computes }
+  const question = { model, shape, prompts, decoder, topK, keep, followed: null }
+  const stored = (await store?.find('reference', question)) ?? (await imports?.reference(model, work, index))
   if (stored) return { prompts, work, reference: stored }
   const reference = await decodeSide(work, decoder.side, decoder.target, decoder.model, decoder.info, null)
-  await save(request, 'reference', decoder, prompts, reference)
+  await store?.save('reference', question, reference)
   return { prompts, work, reference }
 }
 
-async function save(
-  { model, shape, options: { topK, keep, store } }: BatchRequest,
-  role: TraceRole,
+/** What was stored of others is taken only where nothing may be decoded: a target is to run anew. */
+async function follow(
+  { model, shape, options: { topK, keep, store, computes } }: BatchRequest,
   decoder: Decoder,
   prompts: PromptBatch,
-  side: DecodedSide,
-): Promise<void> {
-  await store?.save(role, { model, shape, prompts, decoder, topK, keep }, side)
+  work: DecodeWork,
+  reference: DecodedSide,
+): Promise<DecodedSide> {
+  const role: TraceRole = decoder.side === 'target' ? 'target' : 'baseline'
+  const question = { model, shape, prompts, decoder, topK, keep, followed: ledBy(reference) }
+  const stored = computes ? null : await store?.find(role, question)
+  if (stored) return stored
+  const side = await decodeSide(work, decoder.side, decoder.target, decoder.model, decoder.info, reference)
+  await store?.save(role, question, side)
+  return side
 }

@@ -31,6 +31,8 @@ export interface DecodeWork {
   readonly eos: readonly number[]
   readonly topK: number
   readonly keep: 'top' | 'full'
+  /** Whether a model may be opened, or only what was decoded earlier is taken. */
+  readonly computes: boolean
 }
 
 /** What one side gave for one batch, and what is known about how. */
@@ -41,8 +43,8 @@ export interface DecodedSide {
   readonly detail: Readonly<Record<string, string>>
   /** null where a session of an equal model was still open. */
   readonly compileMs: number | null
-  /** What the target itself needed, over all steps. */
-  readonly durationMs: number
+  /** What the target itself needed, over all steps; null where nobody measured it. */
+  readonly durationMs: number | null
   readonly steps: number
   /** The most memory that its worker held; null where nobody can say. */
   readonly peakBytes: number | null
@@ -50,6 +52,8 @@ export interface DecodedSide {
   readonly warnings: readonly string[]
   readonly cached: boolean
   readonly retried: boolean
+  /** Another program's folder that it was made from: nothing decoded it here. */
+  readonly imported?: string
 }
 
 interface DecodeProduct {
@@ -75,11 +79,18 @@ export async function decodeSide(
   const spec = { title: `decode on ${target.name}`, stage: 'run', side, key, from } as const
   const opening = ({ compileMs }: DecodeProduct): Opening | undefined =>
     compileMs === null ? undefined : { title: `compile on ${target.name}`, stage: 'compile', durationMs: compileMs }
-  const make = (folder: string) =>
-    decodeInto(join(folder, TRACE_FILE), work, { side, target, model }, followed?.trace ?? null)
+  const make = (folder: string) => {
+    if (!work.computes) throw notDecoded(side, target)
+    return decodeInto(join(folder, TRACE_FILE), work, { side, target, model }, followed?.trace ?? null)
+  }
   const { value, folder, cached } = await work.lab.step<DecodeProduct>(spec, make, opening)
   const path = join(folder, TRACE_FILE)
   return { ...value, trace: await readDecodedTrace(path), path, key, cached, retried: value.retried && !cached }
+}
+
+function notDecoded(side: Side, target: Target): StageError {
+  const text = `--skip-computation, and what ${target.name} gives for these prompts is neither stored nor in the cache`
+  return new StageError('run', `${text}; decode once without it, with --save-traces to keep it`, { side })
 }
 
 function keyOf(
@@ -95,8 +106,7 @@ function keyOf(
   const hardware = files && Object.entries(files).map(([name, { content }]) => [name, content])
   const { batch, newTokens, eos, topK, keep } = work
   const request = digestOf({ batch, newTokens, eos, topK, keep })
-  const forced =
-    followed && digestOf(followed.trace.sequences.map((steps) => steps.map(({ token, top }) => [token, top.ids])))
+  const forced = followed && ledBy(followed)
   const from = {
     model: model.digest,
     prompts: request,
@@ -108,6 +118,11 @@ function keyOf(
     'way of decoding': DECODE_VERSION,
   }
   return { key: digestOf(from), from }
+}
+
+/** Of the tokens that another side is led along, and of the ids that it is asked about. */
+export function ledBy({ trace }: DecodedSide): string {
+  return digestOf(trace.sequences.map((steps) => steps.map(({ token, top }) => [token, top.ids])))
 }
 
 interface Asked {

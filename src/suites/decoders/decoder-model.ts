@@ -20,6 +20,8 @@ export interface DecoderModel {
   readonly eos: readonly number[]
   /** How many positions it knows; null: no limit is written down. */
   readonly positions: number | null
+  /** How many logits it gives for a token; null: it is not written down. */
+  readonly vocabulary: number | null
   /** A version with three layers stands for it; null: it is the model itself. */
   readonly micro: 'trained' | 'random' | null
 }

@@ -193,12 +193,16 @@ async function sideMeasurements(
   const sides = decoded.batches.map(of)
   const bytes = sum(await Promise.all(sides.map(async ({ path }) => (await stat(path)).size)))
   const peak = Math.max(...sides.map(({ peakBytes }) => peakBytes ?? 0))
+  const imported = sides.filter((each) => each.imported !== undefined)
+  const ran = sides.find((each) => each.imported === undefined)
+  const timed = sides.flatMap(({ durationMs, steps }) => (durationMs === null ? [] : [{ durationMs, steps }]))
   const facts: Record<string, string | number> = {
-    version: info.version,
-    ...info.detail,
-    ...sides[0]?.detail,
-    ...(model.notes && { export: model.notes.join('; ') }),
-    ms_per_step: sum(sides.map(({ durationMs }) => durationMs)) / Math.max(1, sum(sides.map(({ steps }) => steps))),
+    ...(ran && { version: info.version, ...info.detail, ...ran.detail }),
+    ...(ran && model.notes && { export: model.notes.join('; ') }),
+    ...(imported.length > 0 && { imported: `${imported.length} of ${sides.length} batches, ${imported[0]!.imported}` }),
+    ...(timed.length > 0 && {
+      ms_per_step: sum(timed.map(({ durationMs }) => durationMs)) / Math.max(1, sum(timed.map(({ steps }) => steps))),
+    }),
     trace_bytes: bytes,
     ...(peak > 0 && { worker_peak_mib: Math.round(peak / 2 ** 20) }),
   }

@@ -5,13 +5,19 @@ import type { DecoderCase } from './suite.ts'
 
 const RANK = '[ 0/ 1]: '
 
+/** What the lines tell of a case. */
+interface LoggedCase extends Pick<DecoderCase, 'shape'> {
+  readonly plan: { readonly model: Pick<DecoderCase['plan']['model'], 'given' | 'micro'> }
+  readonly underTest: Pick<DecoderCase['underTest'], 'name'>
+}
+
 /** What aiu-fms-testing-utils prints while it tests a decoder, with the target's name for its device. */
 export class LogLines {
   readonly #say: ((line: string) => void) | null
-  readonly #c: DecoderCase
+  readonly #c: LoggedCase
   #isLevelSaid = false
 
-  constructor(say: ((line: string) => void) | null, c: DecoderCase) {
+  constructor(say: ((line: string) => void) | null, c: LoggedCase) {
     this.#say = say
     this.#c = c
   }
@@ -55,9 +61,17 @@ export class LogLines {
     this.#line(level)
   }
 
-  end({ rates }: GateOutcome): void {
-    const rateOf = (metric: string) => rates.rates.find((rate) => rate.metric === metric)?.rate
+  end({ rates }: Pick<GateOutcome, 'rates'>): void {
+    const rateOf = (metric: string) => pythonNumber(rates.rates.find((rate) => rate.metric === metric)!.rate)
     this.#line(`mean diff failure rate: ${rateOf('diff_mean')}`)
     this.#line(`cross entropy loss failure rate: ${rateOf('ce')}`)
   }
+}
+
+/** `0.0`, `1e-05`, `nan`, where we would write 0, 0.00001 and NaN: whoever reads these lines knows the others. */
+function pythonNumber(value: number): string {
+  if (Number.isNaN(value)) return 'nan'
+  if (Number.isInteger(value)) return `${value}.0`
+  if (Math.abs(value) >= 1e-4) return String(value)
+  return value.toExponential().replace(/e-(\d)$/, 'e-0$1')
 }

@@ -10,6 +10,7 @@ import type { OnnxExports } from './onnx-exports.ts'
 import type { PromptDesk } from './prompt-desk.ts'
 import { batchesOf, type DecoderShape, documentedId, type ShapeLists, scopeOf, shapesOf } from './shapes.ts'
 import type { TraceStore } from './trace-store.ts'
+import type { ValidationInfo } from './validation-info/validation-info.ts'
 
 /** How decoders are decoded, whoever asks. */
 export interface DecodingOptions {
@@ -23,6 +24,10 @@ export interface DecodingOptions {
   readonly exports: OnnxExports
   /** Traces of the reference from earlier; null: none are looked for. */
   readonly store: TraceStore | null
+  /** What aiu-fms-testing-utils saved; null: it is not looked for. */
+  readonly imports: ValidationInfo | null
+  /** Models may be opened; otherwise only what was decoded earlier is taken. */
+  readonly computes: boolean
   /** Nobody named the targets: one that is not here is skipped, not an error. */
   readonly areDefaults: boolean
 }

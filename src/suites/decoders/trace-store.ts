@@ -29,6 +29,8 @@ interface TraceFields {
   readonly dtype: string
   readonly runtime: string
   readonly version: string
+  /** Of the tokens that it was led along; null: its own. */
+  readonly followed: string | null
 }
 
 export type TraceRole = 'reference' | 'target' | 'baseline'
@@ -40,6 +42,7 @@ export interface TraceQuestion {
   readonly decoder: Decoder
   readonly topK: number
   readonly keep: 'top' | 'full'
+  readonly followed: string | null
 }
 
 interface Manifest {
@@ -49,7 +52,7 @@ interface Manifest {
   readonly sha256: string
   readonly detail: Readonly<Record<string, string>>
   readonly steps: number
-  readonly durationMs: number
+  readonly durationMs: number | null
 }
 
 /** Traces in a folder, each with a manifest beside it, found by what they are of and never by their name. */
@@ -58,6 +61,8 @@ export class TraceStore {
   readonly #saves: boolean
   readonly #notice: (text: string) => void
   readonly #told = new Set<string>()
+  /** Files of this run: that they are of other batches is no news. */
+  readonly #saved = new Set<string>()
 
   constructor(folder: string, saves: boolean, notice: (text: string) => void) {
     this.#folder = folder
@@ -65,9 +70,9 @@ export class TraceStore {
     this.#notice = notice
   }
 
-  /** The stored trace of the reference; null: there is none, or none that belongs to this model and these prompts. */
-  async find(question: TraceQuestion): Promise<DecodedSide | null> {
-    const wanted = fieldsOf('reference', question)
+  /** A stored trace; null: there is none, or none that belongs to this model and these prompts. */
+  async find(role: TraceRole, question: TraceQuestion): Promise<DecodedSide | null> {
+    const wanted = fieldsOf(role, question)
     const manifests = await this.#manifests()
     const found = manifests.find(({ fields }) => differences(fields, wanted).length === 0)
     if (!found) {
@@ -101,6 +106,7 @@ export class TraceStore {
     const fields = fieldsOf(role, question)
     const name = `${role}-${digestOf(fields).slice(0, 16)}`
     const file = `${name}.safetensors`
+    this.#saved.add(file)
     await mkdir(this.#folder, { recursive: true })
     await copyFile(side.path, join(this.#folder, file))
     const sha256 = await sha256File(join(this.#folder, file))
@@ -123,7 +129,7 @@ export class TraceStore {
   /** A trace of the same shape that cannot be used, and why; said once. */
   #explain(manifests: readonly Manifest[], wanted: TraceFields): void {
     const near = manifests
-      .filter(({ fields }) => fields.role === wanted.role)
+      .filter(({ file, fields }) => fields.role === wanted.role && !this.#saved.has(file))
       .map(({ file, fields }) => ({ file, differs: differences(fields, wanted) }))
       .sort((a, b) => a.differs.length - b.differs.length)[0]
     const text = near && `${near.file} in ${this.#folder} is not used: it differs in ${near.differs.join(', ')}`
@@ -133,7 +139,10 @@ export class TraceStore {
   }
 }
 
-function fieldsOf(role: TraceRole, { model, shape, prompts, decoder, topK, keep }: TraceQuestion): TraceFields {
+function fieldsOf(
+  role: TraceRole,
+  { model, shape, prompts, decoder, topK, keep, followed }: TraceQuestion,
+): TraceFields {
   const { runtime, version, device, options } = decoder.target
   return {
     role,
@@ -148,6 +157,7 @@ function fieldsOf(role: TraceRole, { model, shape, prompts, decoder, topK, keep 
     dtype: options.dtype ?? 'fp32',
     runtime: JSON.stringify([runtime, version, device, Object.entries(options).sort()]),
     version: decoder.info.version,
+    followed,
   }
 }
 

@@ -29,7 +29,8 @@ export async function transcriptsOf(described: Described, hasToExplain: boolean)
   const chosen = parted.length > 0 ? parted.slice(0, SHOWN) : all.slice(0, 1)
   const own = new Map<DecodedBatch, readonly (readonly KeptStep[])[]>()
   for (const { batch, step } of chosen) {
-    if (step !== null && !own.has(batch)) own.set(batch, await ownContinuation(described, batch))
+    if (step !== null && described.context.computes && !own.has(batch))
+      own.set(batch, await ownContinuation(described, batch))
   }
   return chosen.map((place) => blockOf(place, described, own.get(place.batch) ?? null))
 }
@@ -48,9 +49,10 @@ function placesOf({ decoded }: Described): Place[] {
 async function ownContinuation(described: Described, batch: DecodedBatch): Promise<readonly (readonly KeptStep[])[]> {
   const { c, lab, context, decoders } = described
   const { target, model, info } = decoders.target
-  const { pool, topK } = context
+  const { pool, topK, computes } = context
   const { eos } = c.plan.model
-  const work = { lab, pool, batch: batch.prompts.padded, newTokens: c.shape.newTokens, eos, topK, keep: 'top' } as const
+  const { newTokens } = c.shape
+  const work = { lab, pool, batch: batch.prompts.padded, newTokens, eos, topK, keep: 'top', computes } as const
   return (await decodeSide(work, 'target', target, model, info, null)).trace.sequences
 }
 

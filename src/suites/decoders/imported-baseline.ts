@@ -1,0 +1,117 @@
+import { digestOf } from '../../files/digest.ts'
+import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import { captureBaseline } from './baseline-files.ts'
+import type { DecodedBatch } from './decode-batches.ts'
+import type { DecoderModel } from './decoder-model.ts'
+import { measured } from './judge-decoder.ts'
+import { type DecoderShape, documentedId, type ShapeLists, scopeOf, shapesOf } from './shapes.ts'
+import { countedBatches } from './suite.ts'
+import { FOLLOWER, type InfoPair, pairsFor } from './validation-info/info-pairs.ts'
+import type { ValidationInfo } from './validation-info/validation-info.ts'
+
+export interface ImportedBaselineOptions {
+  readonly models: readonly DecoderModel[]
+  readonly shapes: ShapeLists
+  readonly tokensPerSequence: number
+  readonly topK: number
+  readonly imports: ValidationInfo
+  readonly dtype: string | undefined
+  /** Where metric files go. */
+  readonly folder: string
+  readonly reproduce: (id: string) => string
+}
+
+interface ImportedCase extends Case {
+  readonly decoder: DecoderModel
+  readonly shape: DecoderShape
+  readonly batches: number
+}
+
+/** What aiu-fms-testing-utils saved of both devices, as metric files; nothing is decoded. */
+export function importedBaselineSuite(options: ImportedBaselineOptions): Suite {
+  const cases = new Map<string, ImportedCase>()
+  return {
+    name: 'decoders',
+    async *collect() {
+      for (const c of casesOf(options)) {
+        cases.set(c.id, c)
+        yield c
+      }
+    },
+    judge: (c: Case, lab: Lab): Promise<Judgement> => learn(cases.get(c.id)!, lab, options),
+  }
+}
+
+function casesOf({ models, shapes, tokensPerSequence }: ImportedBaselineOptions): ImportedCase[] {
+  return models.flatMap((decoder) =>
+    shapesOf(shapes).map((shape) => ({
+      id: `${decoder.name}/${scopeOf(shape)}@${FOLLOWER}`,
+      suite: 'decoders',
+      model: decoder.name,
+      scope: scopeOf(shape),
+      reference: 'cpu',
+      target: FOLLOWER,
+      aliases: [documentedId(decoder.given, shape)],
+      affinity: decoder.name,
+      decoder,
+      shape,
+      batches: countedBatches(shape, tokensPerSequence),
+    })),
+  )
+}
+
+async function learn(c: ImportedCase, lab: Lab, options: ImportedBaselineOptions): Promise<Judgement> {
+  const { decoder: model, shape, batches } = c
+  const { imports, topK, folder } = options
+  const wanted = { model, shape, batches, dtype: options.dtype, folder: imports.folder }
+  const { dtype, pairs } = pairsFor(await imports.all(), wanted)
+  const decoded: DecodedBatch[] = []
+  for (const [index, pair] of pairs.entries()) decoded.push(await importPair(c, lab, options, pair, index))
+  const sequences = decoded.flatMap((batch) => measured(batch, batch.followers[0]!, model))
+  const dataset = `prompts in ${imports.folder}`
+  const learnt = {
+    folder,
+    model: model.given,
+    reference: 'cpu',
+    baseline: FOLLOWER,
+    versions: { reference: 'imported', baseline: 'imported' },
+    digests: { tokenizer: model.tokenizer.digest, prompts: digestOf(decoded.map(({ prompts }) => prompts.padded.ids)) },
+    dataset,
+    shape: { ...shape, dtype },
+    topK,
+    measured: sequences,
+  }
+  const measurements = { 'decoders.prompts': dataset, 'decoders.imported': pairs[0]!.reference.path }
+  return captureBaseline(learnt, { measurements, reproduce: options.reproduce(c.id) })
+}
+
+async function importPair(
+  { decoder, shape }: ImportedCase,
+  lab: Lab,
+  { imports, topK }: ImportedBaselineOptions,
+  pair: InfoPair,
+  index: number,
+): Promise<DecodedBatch> {
+  const { batchSize: batch, promptLength, newTokens } = shape
+  const [reference, follower] = await imports.pair(lab, {
+    reference: pair.reference.path,
+    follower: pair.follower.path,
+    ...{ batch, promptLength, newTokens, topK, eos: decoder.eos, keep: 'top' },
+  })
+  return { index, prompts: promptsOf(pair, promptLength), reference, followers: [follower] }
+}
+
+/** Without the padding, which is zeros. */
+function promptsOf({ reference: { content } }: InfoPair, promptLength: number): DecodedBatch['prompts'] {
+  const padded = ('sequences' in content ? content.sequences : []).map(({ tokens }) => tokens.slice(0, promptLength))
+  const prompts = padded.map((tokens) => {
+    const ids = tokens.slice(
+      Math.max(
+        0,
+        tokens.findIndex((id) => id !== 0),
+      ),
+    )
+    return { text: '', ids, digest: digestOf(ids) }
+  })
+  return { prompts, padded: { ids: padded, mask: [], positions: [] } }
+}

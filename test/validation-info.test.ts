@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { FileDigests } from '../src/files/digest.ts'
+import { openPrompts } from '../src/models/prompts/open-prompts.ts'
+import { padLeft } from '../src/models/prompts/pad.ts'
+import { loadTokenizer } from '../src/models/tokenizer/load-tokenizer.ts'
+import { ValidationInfoReader } from '../src/runtimes/python/validation-info.ts'
+import { assay, assayJson, project, root } from './assay.ts'
+import { describeWithPython, TEST_PYTHON } from './python.ts'
+
+const PYTHON = TEST_PYTHON ?? 'python3'
+const SHAPE = ['--batch-size', '2', '--prompt-length', '32', '--max-new-tokens', '4', '--tokens-per-sequence', '8']
+const NAME = 'tiny_max-new-tokens-4_batch-size-2_seq-length-32_dtype-bf16'
+const TEST = ['decoders', 'test', 'tiny', ...SHAPE, '--target', 'ort:cpu,optimization=disabled']
+const SAVED = [...TEST, '--validation-info-dir', 'saved']
+const env = { ASSAY_PYTHON: PYTHON }
+
+/** Two batches of the prompts that a test of this shape takes, decoded by transformers. */
+async function saveInfo(folder: string): Promise<void> {
+  const tokenizer = await loadTokenizer(join(folder, 'tiny'))
+  const prompts = await openPrompts(null, tokenizer, {
+    cacheFolder: join(folder, '.cache'),
+    digests: new FileDigests(),
+  })
+  const batches = []
+  for (const draw of [0, 1]) {
+    const drawn = await prompts.draw({ promptLength: 32, batchSize: 2, seed: 0, draw })
+    batches.push(
+      padLeft(
+        drawn.prompts.map(({ ids }) => ids),
+        32,
+      ),
+    )
+  }
+  const input = JSON.stringify({ folder: join(folder, 'tiny'), prefix: join(folder, 'saved', NAME), batches, steps: 4 })
+  const ran = spawnSync(PYTHON, [join(root, 'test/save-validation-info.py')], { input, encoding: 'utf8' })
+  if (ran.status !== 0) throw new Error(ran.stderr)
+}
+
+function python(code: string, ...words: string[]): void {
+  const ran = spawnSync(PYTHON, ['-c', code, ...words], { encoding: 'utf8' })
+  if (ran.status !== 0) throw new Error(ran.stderr)
+}
+
+describeWithPython('what aiu-fms-testing-utils saved', 'torch, transformers, safetensors', () => {
+  let made: string
+
+  beforeAll(async () => {
+    made = project()
+    const ran = await assay(['micro', 'llama', '--hidden', '32', '-o', 'tiny'], made)
+    expect(ran.code, ran.stderr).toBe(0)
+    await saveInfo(made)
+  })
+
+  /** A copy, because some tests break what lies there. */
+  function copied(): string {
+    const folder = project()
+    for (const name of ['tiny', 'saved']) cpSync(join(made, name), join(folder, name), { recursive: true })
+    return folder
+  }
+
+  test('stands for the reference, which does not decode', async () => {
+    const folder = copied()
+    const { results, stderr } = await assayJson(SAVED, folder, env)
+    expect(results[0], stderr).toMatchObject({ verdict: 'pass', coverage: { compared: 15, expected: 15 } })
+    expect(stderr).toContain(`${NAME}.cpu_validation_info.0.out stands for the reference of tiny`)
+    expect(stderr).toContain(`${NAME}.cpu_validation_info.1.out stands for the reference of tiny`)
+    const { measurements } = results[0]!
+    expect(measurements['reference.imported']).toMatch(/^2 of 2 batches, .*cpu_validation_info\.0\.out$/)
+    expect(Object.keys(measurements).filter((key) => /^reference\.(version|ms_per_step)$/.test(key))).toEqual([])
+    expect(results[0]!.metrics.find(({ name }) => name === 'kl_p99')!.value).toBeLessThan(1e-9)
+  })
+
+  test('is refused where it does not belong, with the field that differs', async () => {
+    const folder = copied()
+    const { stderr } = await assay([...SAVED, '--seed', '5'], folder, env)
+    expect(stderr).toMatch(
+      /cpu_validation_info\.0\.out is not used: its prompts are others \(sequence 0, token \d+: \d+ for \d+\)/,
+    )
+  })
+
+  test('a pickle that would run code is refused, and the reference decodes', async () => {
+    const folder = copied()
+    const mark = join(folder, 'ran')
+    const hostile = `
+import os, sys, torch
+class Code:
+    def __reduce__(self): return (os.mkdir, (sys.argv[2],))
+torch.save({"tokens": Code(), "logits": torch.zeros(4, 512)}, sys.argv[1])`
+    python(hostile, join(folder, 'saved', `${NAME}.cpu_validation_info.0.out/0.pt`), mark)
+    const { results, stderr } = await assayJson(SAVED, folder, env)
+    expect(stderr).toContain(
+      'cpu_validation_info.0.out is not used: 0.pt asks for posix.mkdir to be called, which can run any code',
+    )
+    expect(results[0]).toMatchObject({ verdict: 'pass' })
+    expect(results[0]!.measurements['reference.imported']).toMatch(/^1 of 2 batches/)
+    expect(readdirSync(folder)).not.toContain('ran')
+  })
+
+  test('tokens that no greedy decoder gives, tokens alone and torn files are refused', async () => {
+    const folder = copied()
+    const change = `
+import shutil, sys, torch
+for how in ("other", "tokens", "torn"):
+    folder = sys.argv[1] + "-" + how
+    shutil.copytree(sys.argv[1], folder)
+    saved = torch.load(folder + "/1.pt", weights_only=True)
+    if how == "other": saved["tokens"][33] = (saved["tokens"][33] + 1) % 512
+    torch.save(saved["tokens"] if how == "tokens" else saved, folder + "/1.pt")
+    if how == "torn": open(folder + "/1.pt", "r+b").truncate(900)`
+    const saved = join(folder, 'saved', `${NAME}.cpu_validation_info.0.out`)
+    const context = { projectFolder: folder, runtimesFolder: folder, python: PYTHON, notice: () => {} }
+    const reader = new ValidationInfoReader(context, 60_000)
+    const sizes = { batch: 2, promptLength: 32, newTokens: 4, eos: [], topK: 20, keep: 'top' } as const
+    const reduced = (how: string) =>
+      reader.reduce({ ...sizes, reference: `${saved}${how}`, output: join(folder, 'trace') })
+    python(change, saved)
+    expect(await reduced('')).toBeNull()
+    expect(await reduced('-other')).toMatch(/^1\.pt: token \d+ at step 1 has not the largest logit/)
+    expect(await reader.survey([`${saved}-tokens`, `${saved}-torn`])).toEqual([
+      { sequences: [expect.objectContaining({ logits: [4, 512] }), expect.objectContaining({ logits: null })] },
+      { problem: expect.stringContaining('1.pt is not what torch.save writes') },
+    ])
+  })
+
+  test('metric files come from pairs of devices without a model that runs', async () => {
+    const folder = copied()
+    rmSync(join(folder, 'tiny/model.safetensors'))
+    rmSync(join(folder, 'tiny/onnx'), { recursive: true })
+    const words = ['decoders', 'baseline', '--model_path=tiny', ...SHAPE, '--skip_computation', '--output_dir=saved']
+    const ran = await assayJson(words, folder, env)
+    expect(ran.results, ran.stderr).toMatchObject([{ id: 'tiny/b2/s32/n4@cuda', verdict: 'captured' }])
+    expect(ran.results[0]!.reproduce).toContain('tiny')
+    expect(ran.results[0]!.reproduce).toContain('--skip-computation')
+    for (const metric of ['ce', 'diff_mean', 'prob_mean', 'prob_std']) {
+      const lines = readFileSync(join(folder, 'saved', `${NAME}.${metric}.csv`), 'utf8')
+        .trimEnd()
+        .split('\n')
+      expect([lines[0], lines.length]).toEqual([metric, 16])
+      expect(lines.slice(1).every((line) => Number.isFinite(Number(line)) && Number(line) !== 0)).toBe(true)
+    }
+  })
+})
