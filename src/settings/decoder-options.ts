@@ -129,6 +129,13 @@ const WITHOUT_EFFECT: readonly OptionSpec[] = [
     type: 'boolean',
     withoutEffect: 'the target decides how it compiles',
   },
+  {
+    key: 'extraGetModelKwargs',
+    flags: '--extra_get_model_kwargs <k=v...>',
+    type: 'list',
+    withoutEffect: 'a model is what its folder says; assay micro writes one of other sizes',
+  },
+  { key: 'distributed', flags: '--distributed', type: 'boolean', withoutEffect: 'targets run in one process here' },
 ].map((spec) => ({ ...spec, type: spec.type as OptionSpec['type'], commandLineOnly: true, help: 'does nothing' }))
 
 const JUDGING: readonly OptionSpec[] = [
