@@ -42,7 +42,7 @@ export function metricPrefix(model: string, { newTokens, batchSize, promptLength
 const PREFIX = /^(.+)_max-new-tokens-(\d+)_batch-size-(\d+)_seq-length-?(\d+)_dtype-([^.]+)$/s
 
 /** null: no name of such a file. */
-function parsePrefix(prefix: string): Omit<MetricFileName, 'metric'> | null {
+export function parsePrefix(prefix: string): Omit<MetricFileName, 'metric'> | null {
   const [, model, newTokens, batchSize, promptLength, dtype] = PREFIX.exec(prefix) ?? []
   if (model === undefined) return null
   const numbers = { newTokens: Number(newTokens), batchSize: Number(batchSize), promptLength: Number(promptLength) }
