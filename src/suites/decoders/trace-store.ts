@@ -53,6 +53,8 @@ interface Manifest {
   readonly detail: Readonly<Record<string, string>>
   readonly steps: number
   readonly durationMs: number | null
+  /** A target that was warned of something is not trusted more because its trace was stored. */
+  readonly warnings: readonly string[]
 }
 
 /** Traces in a folder, each with a manifest beside it, found by what they are of and never by their name. */
@@ -83,7 +85,7 @@ export class TraceStore {
     if ((await sha256File(path)) !== found.sha256) {
       throw new UsageError('trace', `${path} is not what its manifest says; it was changed or cut, store it again`)
     }
-    const { detail, steps, durationMs } = found
+    const { detail, steps, durationMs, warnings } = found
     const trace = await readDecodedTrace(path)
     return {
       trace,
@@ -94,7 +96,7 @@ export class TraceStore {
       durationMs,
       steps,
       peakBytes: null,
-      warnings: [],
+      warnings,
       cached: true,
       retried: false,
     }
@@ -110,8 +112,8 @@ export class TraceStore {
     await mkdir(this.#folder, { recursive: true })
     await copyFile(side.path, join(this.#folder, file))
     const sha256 = await sha256File(join(this.#folder, file))
-    const { detail, steps, durationMs } = side
-    const manifest: Manifest = { schema: SCHEMA, fields, file, sha256, detail, steps, durationMs }
+    const { detail, steps, durationMs, warnings } = side
+    const manifest: Manifest = { schema: SCHEMA, fields, file, sha256, detail, steps, durationMs, warnings }
     await writeFileAtomic(join(this.#folder, `${name}${MANIFEST}`), `${JSON.stringify(manifest, null, 2)}\n`)
   }
 
@@ -172,7 +174,7 @@ async function readManifest(path: string): Promise<Manifest | null> {
   try {
     const value = JSON.parse(await readFile(path, 'utf8')) as Partial<Manifest>
     const isOurs = value.schema === SCHEMA && typeof value.fields === 'object' && isPlainName(value.file)
-    return isOurs && typeof value.sha256 === 'string' ? (value as Manifest) : null
+    return isOurs && typeof value.sha256 === 'string' && Array.isArray(value.warnings) ? (value as Manifest) : null
   } catch {
     return null
   }
