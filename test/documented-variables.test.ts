@@ -94,6 +94,8 @@ describe('the documented variables', () => {
     })
     expect(good.results[0]!.measurements['decoders.gate']).toBe('rate')
     expect(readdirSync(join(folder, 'info')).filter((name) => name.startsWith('reference-')).length).toBe(6)
+    expect(good.results[0]!.reproduce).toContain('decoders test models/tiny ')
+    expect(good.results[0]!.reproduce).toContain('--metrics-threshold 3.1,0.0007839603102183846')
     const fault = ['--target', 'aiu=ort:cpu,model=models/other']
     const bad = await assay([...words, ...fault], folder, saving)
     expect(bad.code).toBe(1)

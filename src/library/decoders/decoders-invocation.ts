@@ -3,6 +3,7 @@ import { UsageError } from '../../domain/errors.ts'
 import { DECODER_OPTIONS } from '../../settings/decoder-options.ts'
 import { type DecoderValues, decoderValues, MODEL_PATHS, withoutEffect } from '../../settings/decoder-values.ts'
 import { flagOf, type OptionSpec, type OptionValue, resolveOptions } from '../../settings/options.ts'
+import { KNOWN_LIMITS } from '../../suites/decoders/known-limits.ts'
 import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
 
 /** What was asked for of decoders, before anything is known about the models. */
@@ -34,7 +35,7 @@ export function withDecoders(
     throw new UsageError('reference', 'decoders are compared with one reference; give --reference once')
   }
   const models = given.length > 0 ? given : (file.models ?? [])
-  return { ...invocation, givenPaths: given, decoders, models, more: wordsOf(resolved.values, decoders) }
+  return { ...invocation, givenPaths: given, decoders, models, more: wordsOf(resolved.values, decoders, models) }
 }
 
 /** Documented: micro models have traces of their own, and a file of models names them as they are. */
@@ -65,12 +66,24 @@ function modelsOf(
 const NOT_REPEATED = new Set(['log', 'saveTraces', 'modelPath', 'gate'])
 
 /** The options again, as far as they are not what they are by themselves. */
-function wordsOf(values: Readonly<Record<string, OptionValue>>, decoders: DecoderValues): string[] {
+function wordsOf(
+  values: Readonly<Record<string, OptionValue>>,
+  decoders: DecoderValues,
+  models: readonly string[],
+): string[] {
   const given = DECODER_OPTIONS.flatMap((spec) =>
     NOT_REPEATED.has(spec.key) ? [] : optionWords(spec, values[spec.key]),
   )
   const gate = decoders.gate ?? (decoders.documented ? 'rate' : undefined)
-  return [...given, ...(gate === undefined ? [] : ['--gate', gate])]
+  return [...given, ...variableWords(decoders, models), ...(gate === undefined ? [] : ['--gate', gate])]
+}
+
+/** What the variable says, where nothing that goes before it knows these models: as an option it would go before all of that. */
+function variableWords(decoders: DecoderValues, models: readonly string[]): string[] {
+  const { variableThreshold: pair, metricsThreshold, thresholds, modelConfiguration } = decoders
+  const isKnown = modelConfiguration !== undefined || models.some((model) => Object.hasOwn(KNOWN_LIMITS, model))
+  if (!pair || metricsThreshold || thresholds !== undefined || isKnown) return []
+  return ['--metrics-threshold', `${pair.ce},${pair.diffMean}`]
 }
 
 function optionWords(spec: OptionSpec, value: OptionValue): string[] {
