@@ -193,6 +193,11 @@ describe('micro models', () => {
     expect(tokenizer(made)).toBe(tokenizer('models/tiny'))
     expect(line.exec((await assay(list, folder, micro)).stderr)![1]).toBe(made)
     expect(readdirSync(join(folder, '.assay/micro')).length).toBe(1)
+    cpSync(join(folder, 'models/tiny'), join(folder, 'models/scaled'), { recursive: true })
+    const scaled = { ...config, rope_parameters: { rope_type: 'llama3', rope_theta: 500_000, factor: 8 } }
+    writeFileSync(join(folder, 'models/scaled/config.json'), JSON.stringify(scaled))
+    const other = await assay(list, folder, { ...micro, [`${SHAPES}COMMON_MODEL_PATHS`]: 'models/scaled' })
+    expect(other.stderr).toContain('(seed 42), with plain rotary positions for llama3 stand for models/scaled: ')
   })
 
   test('an architecture that cannot be made, and a home that is not there, are told', async () => {

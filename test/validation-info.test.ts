@@ -52,7 +52,7 @@ describeWithPython('what aiu-fms-testing-utils saved', 'torch, transformers, saf
     const ran = await assay(['micro', 'llama', '--hidden', '32', '-o', 'tiny'], made)
     expect(ran.code, ran.stderr).toBe(0)
     await saveInfo(made)
-  })
+  }, 180_000)
 
   /** A copy, because some tests break what lies there. */
   function copied(): string {
@@ -142,4 +142,18 @@ for how in ("other", "tokens", "torn"):
       expect(lines.slice(1).every((line) => Number.isFinite(Number(line)) && Number(line) !== 0)).toBe(true)
     }
   })
+})
+
+test('what no Python can read is not used, and the reference decodes; a folder that is not there is told', async () => {
+  const folder = project({ [`saved/${NAME}.cpu_validation_info.0.out/0.pt`]: 'anything' })
+  expect((await assay(['micro', 'llama', '--hidden', '32', '-o', 'tiny'], folder)).code).toBe(0)
+  const { code, stderr } = await assay([...SAVED, '--metrics-threshold', '3.1,0.001'], folder)
+  expect(code, stderr).toBe(0)
+  expect(stderr).toContain(
+    `what aiu-fms-testing-utils saved in ${join(folder, 'saved')} is not used: torch needs a Python environment, which is not set up here; run: assay setup python torch`,
+  )
+  const mistyped = await assay([...TEST, '--list', '--validation-info-dir', 'savde'], folder)
+  expect(mistyped.stderr).toContain(
+    `--validation-info-dir savde does not exist, so nothing is taken from it; did you mean ${join(folder, 'saved')}?`,
+  )
 })

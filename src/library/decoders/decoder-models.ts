@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
 import { endIdsOf } from '../../models/end-ids.ts'
 import { resolveModel } from '../../models/hub/resolve-model.ts'
 import { loadTokenizer } from '../../models/tokenizer/load-tokenizer.ts'
@@ -78,13 +79,13 @@ async function placeOf(
   invocation: DecodersInvocation,
   notice: Notice,
 ): Promise<Place> {
-  if (!invocation.decoders.micro) {
+  const { micro, microHome } = invocation.decoders
+  if (!micro) {
     const { folder } = await fetchModel(given, weights, invocation, notice)
     return { folder, own: folder, micro: null }
   }
   const trained = trainedMicro(given, invocation)
-  if (trained)
-    notice(`micro: a trained model of ${invocation.decoders.microHome} stands for ${given}: ${trained.folder}`)
+  if (trained) notice(cleanText(`micro: a trained model of ${microHome} stands for ${given}: ${trained.folder}`))
   if (trained && existsSync(join(trained.folder, 'tokenizer.json'))) {
     return { folder: trained.folder, own: trained.folder, micro: trained.kind }
   }

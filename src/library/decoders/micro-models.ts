@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { FormatError, UsageError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
 import { explainWriteError } from '../../files/atomic.ts'
 import { digestOf, FileDigests } from '../../files/digest.ts'
 import { nearFile } from '../../files/near-file.ts'
@@ -55,9 +56,8 @@ export async function randomMicro(
   const { config, plain } = await configOf(given, own, invocation)
   const folder = await written(config, own, invocation.cwd)
   const rotary = plain === null ? '' : `, with plain rotary positions for ${plain}`
-  notice(
-    `micro: ${LAYERS} layers with random weights (seed ${SEED})${rotary} stand for ${given}: ${relative(invocation.cwd, folder)}`,
-  )
+  const place = relative(invocation.cwd, folder)
+  notice(cleanText(`micro: ${LAYERS} layers with random weights (seed ${SEED})${rotary} stand for ${given}: ${place}`))
   return { folder, kind: 'random' }
 }
 

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { MetricName } from '../../compare/decoders/contract.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
+import { cleanText } from '../../domain/text.ts'
+import { nearFile } from '../../files/near-file.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { ValidationInfoReader } from '../../runtimes/python/validation-info.ts'
 import { readModelConfiguration } from '../../settings/model-configuration.ts'
@@ -63,6 +66,7 @@ function storesOf(
     throw new UsageError('option', '--save-traces needs --validation-info-dir, the folder to store them in')
   }
   const folder = resolve(cwd, validationInfoDir)
+  if (!saveTraces && !existsSync(folder)) notice(cleanText(noTraces(validationInfoDir, folder)))
   const { python, timeout } = values
   const context = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice }
   const reader = new ValidationInfoReader({ ...context, ...(python !== undefined && { python }) }, timeout * 1000)
@@ -70,6 +74,12 @@ function storesOf(
     store: new TraceStore(folder, saveTraces, notice),
     imports: new ValidationInfo(folder, reader, notice),
   }
+}
+
+function noTraces(given: string, folder: string): string {
+  const near = nearFile(folder)
+  const advice = near ? `did you mean ${near}?` : '--save-traces makes it'
+  return `--validation-info-dir ${given} does not exist, so nothing is taken from it; ${advice}`
 }
 
 /** Prompts are read before anything is decoded; what had to be done to them is told. */

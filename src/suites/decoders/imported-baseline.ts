@@ -1,3 +1,4 @@
+import { StageError, UsageError } from '../../domain/errors.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { captureBaseline } from './baseline-files.ts'
@@ -64,7 +65,7 @@ async function learn(c: ImportedCase, lab: Lab, options: ImportedBaselineOptions
   const { decoder: model, shape, batches } = c
   const { imports, topK, folder } = options
   const wanted = { model, shape, batches, dtype: options.dtype, folder: imports.folder }
-  const { dtype, pairs } = pairsFor(await imports.all(), wanted)
+  const { dtype, pairs } = pairsFor(await savedIn(imports), wanted)
   const decoded: DecodedBatch[] = []
   for (const [index, pair] of pairs.entries()) decoded.push(await importPair(c, lab, options, pair, index))
   const sequences = decoded.flatMap((batch) => measured(batch, batch.followers[0]!, model))
@@ -83,6 +84,14 @@ async function learn(c: ImportedCase, lab: Lab, options: ImportedBaselineOptions
   }
   const measurements = { 'decoders.prompts': dataset, 'decoders.imported': pairs[0]!.reference.path }
   return captureBaseline(learnt, { measurements, reproduce: options.reproduce(c.id) })
+}
+
+async function savedIn(imports: ValidationInfo): ReturnType<ValidationInfo['all']> {
+  try {
+    return await imports.all()
+  } catch (error) {
+    throw error instanceof UsageError ? new StageError('import', error.message, { cause: error }) : error
+  }
 }
 
 async function importPair(

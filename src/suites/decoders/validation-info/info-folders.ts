@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { UsageError } from '../../../domain/errors.ts'
 import { type MetricShape, parsePrefix } from '../../../files/decoders/metric-names.ts'
 
 /** A folder with tokens and logits of one batch, as aiu-fms-testing-utils saves them. */
@@ -41,8 +42,9 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return []
+    throw new UsageError('validation-info', `${folder} cannot be searched: ${message}`, { cause: error })
   }
 }
 

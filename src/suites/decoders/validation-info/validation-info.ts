@@ -43,8 +43,8 @@ export class ValidationInfo {
   }
 
   /** Everything that was saved, read once. */
-  all(): Promise<SavedBatch[]> {
-    this.#saved ??= this.#read(findInfoFolders(this.folder))
+  async all(): Promise<SavedBatch[]> {
+    this.#saved ??= this.#read()
     return this.#saved
   }
 
@@ -65,7 +65,8 @@ export class ValidationInfo {
     ]
   }
 
-  async #read(folders: readonly InfoFolder[]): Promise<SavedBatch[]> {
+  async #read(): Promise<SavedBatch[]> {
+    const folders = findInfoFolders(this.folder)
     if (folders.length === 0) return []
     const contents = await this.#reader.survey(folders.map(({ path }) => path))
     return folders.map((folder, i) => ({ ...folder, content: contents[i]! }))
