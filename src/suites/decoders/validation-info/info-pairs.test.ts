@@ -45,6 +45,10 @@ test.each([
   ],
   [[...both(0), saved('cpu', 1)], `${PREFIX}.cuda_validation_info.1.out is not there`],
   [both(0, `x${PREFIX}`), `nothing saved of m for b1/s3/n2 is in out; there is: x${PREFIX}`],
+  [
+    [{ ...saved('cpu', 0, [], '8b07_0.8.1'), content: { problem: '0.pt is torn' } }],
+    'there is: 8b07_0.8.1; 8b07_0.8.1.cpu_validation_info.0.out: 0.pt is torn',
+  ],
   [[...both(0), ...both(0, other)], `${PREFIX} and ${other} both fit b1/s3/n2; choose one with --default-dtype`],
   [[saved('cpu', 0), saved('cuda', 0, [0, 4, 5, 7, 9])], 'was not led along'],
   [[saved('cpu', 0), saved('cuda', 0, [0, 4, 5, 7])], 'its prompts have 2 tokens, expected 3'],

@@ -98,7 +98,8 @@ function nothingFor(hinted: readonly Hinted[], { model, shape, dtype, folder }: 
   const prefixes = [...new Set(hinted.map(({ hint }) => hint.prefix))]
   const more = prefixes.length > SHOWN ? ` and ${prefixes.length - SHOWN} more` : ''
   const there = `${prefixes.slice(0, SHOWN).join(', ')}${more}`
-  return refused(`nothing saved of ${model.given} for ${asked} is in ${folder}; there is: ${there}`)
+  const broken = hinted.flatMap(({ name, content }) => ('problem' in content ? [`; ${name}: ${content.problem}`] : []))
+  return refused(`nothing saved of ${model.given} for ${asked} is in ${folder}; there is: ${there}${broken[0] ?? ''}`)
 }
 
 function refused(text: string): StageError {
