@@ -248,12 +248,17 @@ function measurementLines({ measurements }: Result, verbose: boolean): string[] 
   return [...groups].map(([group, texts]) => `${group}${texts.join(' · ')}`)
 }
 
-function fileLines(result: Result, { style, folder }: BlockOptions): string[] {
-  return result.artifacts.map((artifact, i) => {
+const FILES_SHOWN = 6
+
+function fileLines({ artifacts }: Result, { style, folder, verbose }: BlockOptions): string[] {
+  const shown = verbose ? artifacts : artifacts.slice(0, FILES_SHOWN)
+  const hidden = artifacts.length - shown.length
+  const label = (i: number) => `  ${style.paint('dim', (i === 0 ? 'files' : '').padEnd(LABEL_WIDTH))}`
+  const lines = shown.map((artifact, i) => {
     const path = isAbsolute(artifact.path) ? artifact.path : join(folder, artifact.path)
-    const label = style.paint('dim', (i === 0 ? 'files' : '').padEnd(LABEL_WIDTH))
-    return `  ${label}${cleanText(artifact.name, 80)}  ${cleanText(path)}  ${formatBytes(artifact.bytes)}`
+    return `${label(i)}${cleanText(artifact.name, 80)}  ${cleanText(path)}  ${formatBytes(artifact.bytes)}`
   })
+  return hidden > 0 ? [...lines, `${label(1)}${hidden} more (-v shows them)`] : lines
 }
 
 /** A command is never shortened or wrapped, since it is there to be copied. */
