@@ -20,11 +20,12 @@ export function tokenMetrics(reference: KeptStep, target: KeptStep): TokenMetric
   const [r, t] = [reference.top.logits.subarray(0, count), at.subarray(0, count)]
   const rank = target.top.ids.indexOf(reference.chosen!) + 1
   const agrees = reference.chosen === target.chosen
+  const own = new Set(target.top.ids)
   return {
     ...restricted(r, t),
     ...withTail(r, reference.logSumExp, t, target.logSumExp),
     agrees,
-    overlap: reference.top.ids.filter((id) => target.top.ids.includes(id)).length,
+    overlap: reference.top.ids.filter((id) => own.has(id)).length,
     rank: rank === 0 ? null : rank,
     flip: agrees ? null : flipAt(reference, target, at),
     nonFinite: null,

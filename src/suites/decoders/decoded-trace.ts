@@ -83,26 +83,28 @@ function keptOf(sequence: SequenceStep, top: (row: Logits) => KeptStep['top']): 
   return { token, chosen, logSumExp, nonFinite, top: kept, ...(at && { at }) }
 }
 
+type Read = (step: KeptStep) => ArrayLike<number>
+
 function tensorsOf(sequences: readonly (readonly KeptStep[])[], shape: TraceShape): Record<string, Tensor> {
   const { batch, newTokens, topK } = shape
-  const place = (width: number, read: (step: KeptStep) => ArrayLike<number>, empty: number) => {
-    const values = new Float64Array(batch * newTokens * width).fill(empty)
+  const count = batch * newTokens
+  const place = <N extends Numbers>(values: N, width: number, read: Read): N => {
     for (const [i, steps] of sequences.entries()) {
       for (const [j, step] of steps.entries()) values.set(read(step), (i * newTokens + j) * width)
     }
     return values
   }
-  const int = (width: number, read: (step: KeptStep) => ArrayLike<number>) =>
-    tensor('int32', Int32Array.from(place(width, read, NONE)), width, shape)
-  const float = (width: number, read: (step: KeptStep) => ArrayLike<number>) =>
-    tensor('float32', Float32Array.from(place(width, read, Number.NaN)), width, shape)
+  const int = (width: number, read: Read) =>
+    tensor('int32', place(new Int32Array(count * width).fill(NONE), width, read), width, shape)
+  const float = (width: number, read: Read) =>
+    tensor('float32', place(new Float32Array(count * width).fill(Number.NaN), width, read), width, shape)
   const hasAt = sequences.some((steps) => steps.some(({ at }) => at !== undefined))
   return {
     tokens: int(1, ({ token }) => [token ?? NONE]),
     chosen: int(1, ({ chosen }) => [chosen ?? NONE]),
     log_sum_exp: tensor(
       'float64',
-      place(1, ({ logSumExp }) => [logSumExp], Number.NaN),
+      place(new Float64Array(count).fill(Number.NaN), 1, ({ logSumExp }) => [logSumExp]),
       1,
       shape,
     ),
@@ -111,7 +113,7 @@ function tensorsOf(sequences: readonly (readonly KeptStep[])[], shape: TraceShap
       positiveInfinity,
       negativeInfinity,
     ]),
-    top_ids: int(topK, ({ top }) => [...top.ids, ...Array<number>(topK - top.ids.length).fill(NONE)]),
+    top_ids: int(topK, ({ top }) => top.ids),
     top_logits: float(topK, ({ top }) => top.logits),
     ...(hasAt && { at_logits: float(topK, ({ at }) => at ?? []) }),
     steps: { dtype: 'int32', shape: [batch], bytes: bytesOf(Int32Array.from(sequences, ({ length }) => length)) },
@@ -140,7 +142,7 @@ export async function readDecodedTrace(path: string): Promise<DecodedTrace> {
   const at = trace.tensors.has('at_logits') ? await numbersOf(trace, 'at_logits', path) : null
   const sequences = steps.map((count, i) =>
     Array.from({ length: count }, (_, j): KeptStep => {
-      const topIds = [...rowOf(ids!, i, j)].filter((id) => id !== NONE)
+      const topIds = Array.from(rowOf(ids!, i, j).filter((id) => id !== NONE))
       const [nan, positiveInfinity, negativeInfinity] = rowOf(nonFinite!, i, j)
       return {
         token: idOf(rowOf(tokens!, i, j)[0]!),
