@@ -4,10 +4,10 @@ import type { GuardFinding } from './gates.ts'
 
 /** No rounding moves a token that far in nats; a baseline that does excuses this many times as much. */
 const TOKEN_KL = 1
-const TOKEN_KL_TIMES = 8
+const TOKEN_KL_TIMES = 32
 /** e³: the reference holds its own token for twenty times as likely. */
 const FLIP_GAP = 3
-const FLIP_GAP_TIMES = 4
+const FLIP_GAP_TIMES = 10
 /** Of all tokens may be wrecked, and of the tokens of one sequence, of which some are needed to say so. */
 const WRECKED = 0.01
 const WRECKED_TIMES = 4
