@@ -145,7 +145,7 @@ async function decodeInto(
     try {
       let [steps, durationMs] = [0, 0]
       const warnings = new Set<string>()
-      for await (const step of decoding!.steps) {
+      for await (const step of ahead(decoding!.steps)) {
         await writer.add(withAsked(step, followed), (row) => largestOf(row, topK))
         steps++
         durationMs += step.durationMs
@@ -160,6 +160,19 @@ async function decodeInto(
     }
   })
   return { ...done.value, retried: done.retried }
+}
+
+/** The worker computes the next step while this one is looked at. */
+async function* ahead<T>(steps: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+  let next = steps.next()
+  for (;;) {
+    const { value, done } = await next
+    if (done) return
+    next = steps.next()
+    // Whoever stops here never asks how it went.
+    next.catch(() => {})
+    yield value
+  }
 }
 
 function requestOf({ batch, newTokens, eos, topK, keep }: DecodeWork, followed: DecodedTrace | null): DecodeRequest {
