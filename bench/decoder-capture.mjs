@@ -2,7 +2,7 @@
 // the target's bare generation (the same tokens through the same worker, the largest logit of each step, nothing stored) against
 // what `assay decoders test` does with it (top 20, logits at the reference's ids, trace written and read, metrics).
 // Then the memory of host and worker and the size of the trace, for long prompts.
-//   node bench/decoder-capture.mjs [--rounds 4] [--hidden 512] [--no-memory]
+//   node bench/decoder-capture.mjs [--rounds 4] [--hidden 256] [--no-memory]
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ const { values } = parseArgs({
   allowNegative: true,
   options: {
     rounds: { type: 'string', default: '4' },
-    hidden: { type: 'string', default: '512' },
+    hidden: { type: 'string', default: '256' },
     memory: { type: 'boolean', default: true },
   },
 })
@@ -107,7 +107,16 @@ async function timeRatio() {
   try {
     const side = await decoderOf(model, new FileDigests())
     const batch = paddedPrompts()
-    const work = { lab: newLab(), pool, batch, newTokens: NEW_TOKENS, eos: [], topK: TOP_K, keep: 'top' }
+    const work = {
+      lab: newLab(),
+      pool,
+      batch,
+      newTokens: NEW_TOKENS,
+      eos: [],
+      topK: TOP_K,
+      keep: 'top',
+      computes: true,
+    }
     const info = { ...(await pool.probe(target)), fingerprint: null }
     const reference = await decodeSide(work, 'reference', target, side, info, null)
     const steps = reference.trace.sequences
