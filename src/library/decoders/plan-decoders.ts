@@ -18,6 +18,7 @@ import { shapesOf } from '../../suites/decoders/shapes.ts'
 import { countedBatches, type DecodingOptions, type ModelPlan } from '../../suites/decoders/suite.ts'
 import { TraceStore } from '../../suites/decoders/trace-store.ts'
 import { ValidationInfo } from '../../suites/decoders/validation-info/validation-info.ts'
+import { refuseSame } from '../../suites/onnx/refuse-same.ts'
 import { decoderModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 import { type LearntNoise, learntNoise } from './learnt-noise.ts'
@@ -108,6 +109,7 @@ export async function planDecoders(
   const plans: ModelPlan[] = []
   for (const model of await decoderModels(named, notice)) {
     const sides = await sidesOf(model, invocation, exports, notice)
+    for (const target of sides.targets) refuseSame(sides.reference, target)
     plans.push({ model, ...sides, gate: gateOf(model, invocation, noise, configuration) })
   }
   if (noise && !plans.some(({ model }) => noise.of(model))) throw otherModel(noise, plans)

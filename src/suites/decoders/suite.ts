@@ -2,7 +2,6 @@ import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
-import { refuseSame } from '../onnx/refuse-same.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import type { GateChoice } from './gate-choice.ts'
 import { judgeDecoder } from './judge-decoder.ts'
@@ -80,7 +79,6 @@ function* casesOf(plan: ModelPlan, options: DecodersSuiteOptions): Generator<Dec
   for (const shape of shapesOf(options.shapes)) {
     const scope = scopeOf(shape)
     for (const target of targets) {
-      refuseSame(reference, target)
       yield {
         id: `${model.name}/${scope}@${target.name}`,
         suite: 'decoders',
