@@ -39,7 +39,7 @@ export async function decoderOf(path: string, digests: FileDigests, variant?: st
   if (file === null) return null
   const model = await readSnapshot(file)
   // Weights are never referred to in a file that is also another's.
-  const { bytes, note } = keepLastLogits(statSync(file).nlink === 1 ? model : { ...model, path: null })
+  const { bytes, note } = keepLastLogits(statSync(file).nlink === 1 ? model : { ...model, fileName: null })
   const ref = bytes
     ? ({ format: 'onnx', bytes, folder: model.folder } as const)
     : ({ format: 'onnx', ...placeOf(model) } as const)
