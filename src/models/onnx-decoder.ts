@@ -1,13 +1,13 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
 import { nearest } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { digestOf, type FileDigests } from '../files/digest.ts'
+import { hubBlobOf } from '../onnx/hub-blob.ts'
 import { keepLastLogits, LAST_LOGITS_EDIT } from '../onnx/last-logits.ts'
-import type { OnnxModel } from '../onnx/model.ts'
+import { type OnnxModel, readModel } from '../onnx/model.ts'
 import { modelDigest } from '../onnx/model-digest.ts'
-import { readSnapshot } from './read-snapshot.ts'
 
 /** The ONNX export of a folder, ready to be decoded. */
 export interface OnnxDecoder {
@@ -37,7 +37,8 @@ const ENDINGS: Readonly<Record<string, string>> = { q8: 'quantized' }
 export async function decoderOf(path: string, digests: FileDigests, variant?: string): Promise<OnnxDecoder | null> {
   const file = path.endsWith('.onnx') ? path : fileIn(path, variant)
   if (file === null) return null
-  const model = await readSnapshot(file)
+  // Of a link that is not the cache's own, weights are referred to where they really lie.
+  const model = await readModel((await hubBlobOf(file)) === null ? realpathSync(file) : file)
   // Weights are never referred to in a file that is also another's.
   const { bytes, note } = keepLastLogits(statSync(file).nlink === 1 ? model : { ...model, fileName: null })
   const ref = bytes
@@ -47,9 +48,9 @@ export async function decoderOf(path: string, digests: FileDigests, variant?: st
   return { file, ref, digest, notes: [note, ...notesOn(model)] }
 }
 
-/** One that was read from a cache of blobs exists in memory only. */
-function placeOf({ path, bytes, folder }: OnnxModel) {
-  return path === null ? { bytes, folder } : { path }
+/** One of the cache whose external data has other names there exists so in memory only. */
+function placeOf({ path, fileName, bytes, folder }: OnnxModel) {
+  return path === null || fileName === null ? { bytes, folder } : { path }
 }
 
 function notesOn({ inputs }: OnnxModel): string[] {
