@@ -1,15 +1,16 @@
 import type { MeasuredSequence } from '../../compare/decoders/summarise-sequence.ts'
 import type { Target } from '../../domain/target.ts'
 import { digestOf } from '../../files/digest.ts'
-import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import type { Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { refuseSame } from '../onnx/refuse-same.ts'
 import { warmUp } from '../onnx/sides.ts'
 import { captureBaseline } from './baseline-files.ts'
 import { type DecodedBatch, decodeBatches, prepareDecoder } from './decode-batches.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import { measured, refusePositions } from './judge-decoder.ts'
-import { type DecoderShape, documentedId, scopeOf, shapesOf } from './shapes.ts'
-import { countedBatches, type DecodingOptions } from './suite.ts'
+import { type ShapeCase, shapeCase, suiteOf } from './shape-case.ts'
+import { shapesOf } from './shapes.ts'
+import type { DecodingOptions } from './suite.ts'
 
 export interface BaselineSuiteOptions extends DecodingOptions {
   readonly models: readonly { readonly model: DecoderModel; readonly reference: Target }[]
@@ -19,49 +20,24 @@ export interface BaselineSuiteOptions extends DecodingOptions {
   readonly reproduce: (id: string) => string
 }
 
-interface BaselineCase extends Case {
-  readonly decoder: DecoderModel
+interface BaselineCase extends ShapeCase {
   readonly trusted: Target
-  readonly shape: DecoderShape
-  readonly batches: number
 }
 
 /** A second trusted target against the reference: what noise is normal, as metric files. */
 export function baselineSuite(options: BaselineSuiteOptions): Suite {
-  const cases = new Map<string, BaselineCase>()
-  return {
-    name: 'decoders',
-    async *collect() {
-      for (const c of casesOf(options)) {
-        cases.set(c.id, c)
-        yield c
-      }
-    },
-    judge: (c: Case, lab: Lab): Promise<Judgement> => learn(cases.get(c.id)!, lab, options),
-  }
+  return suiteOf(
+    () => casesOf(options),
+    (c, lab) => learn(c, lab, options),
+  )
 }
 
-function* casesOf({ models, baseline, shapes, tokensPerSequence }: BaselineSuiteOptions): Generator<BaselineCase> {
-  for (const { model, reference } of models) {
-    refuseSame(reference, baseline)
-    for (const shape of shapesOf(shapes)) {
-      const scope = scopeOf(shape)
-      yield {
-        id: `${model.name}/${scope}@${baseline.name}`,
-        suite: 'decoders',
-        model: model.name,
-        scope,
-        reference: reference.name,
-        target: baseline.name,
-        aliases: [documentedId(model.given, shape)],
-        affinity: `${model.name}/${scope}`,
-        decoder: model,
-        trusted: reference,
-        shape,
-        batches: countedBatches(shape, tokensPerSequence),
-      }
-    }
-  }
+function casesOf({ models, baseline, shapes, tokensPerSequence }: BaselineSuiteOptions): BaselineCase[] {
+  return models.flatMap(({ model, reference: trusted }) => {
+    refuseSame(trusted, baseline)
+    const sides = { reference: trusted.name, target: baseline.name }
+    return shapesOf(shapes).map((shape) => ({ ...shapeCase(model, shape, sides, tokensPerSequence), trusted }))
+  })
 }
 
 async function learn(c: BaselineCase, lab: Lab, options: BaselineSuiteOptions): Promise<Judgement> {

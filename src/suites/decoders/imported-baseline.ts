@@ -1,12 +1,12 @@
 import { StageError, UsageError } from '../../domain/errors.ts'
 import { digestOf } from '../../files/digest.ts'
-import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import type { Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { captureBaseline } from './baseline-files.ts'
 import type { DecodedBatch } from './decode-batches.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import { measured } from './judge-decoder.ts'
-import { type DecoderShape, documentedId, type ShapeLists, scopeOf, shapesOf } from './shapes.ts'
-import { countedBatches } from './suite.ts'
+import { type ShapeCase, shapeCase, suiteOf } from './shape-case.ts'
+import { type ShapeLists, shapesOf } from './shapes.ts'
 import { FOLLOWER, type InfoPair, pairsFor } from './validation-info/info-pairs.ts'
 import type { ValidationInfo } from './validation-info/validation-info.ts'
 
@@ -22,46 +22,21 @@ export interface ImportedBaselineOptions {
   readonly reproduce: (id: string) => string
 }
 
-interface ImportedCase extends Case {
-  readonly decoder: DecoderModel
-  readonly shape: DecoderShape
-  readonly batches: number
-}
-
 /** What aiu-fms-testing-utils saved of both devices, as metric files; nothing is decoded. */
 export function importedBaselineSuite(options: ImportedBaselineOptions): Suite {
-  const cases = new Map<string, ImportedCase>()
-  return {
-    name: 'decoders',
-    async *collect() {
-      for (const c of casesOf(options)) {
-        cases.set(c.id, c)
-        yield c
-      }
-    },
-    judge: (c: Case, lab: Lab): Promise<Judgement> => learn(cases.get(c.id)!, lab, options),
-  }
-}
-
-function casesOf({ models, shapes, tokensPerSequence }: ImportedBaselineOptions): ImportedCase[] {
-  return models.flatMap((decoder) =>
-    shapesOf(shapes).map((shape) => ({
-      id: `${decoder.name}/${scopeOf(shape)}@${FOLLOWER}`,
-      suite: 'decoders',
-      model: decoder.name,
-      scope: scopeOf(shape),
-      reference: 'cpu',
-      target: FOLLOWER,
-      aliases: [documentedId(decoder.given, shape)],
-      affinity: decoder.name,
-      decoder,
-      shape,
-      batches: countedBatches(shape, tokensPerSequence),
-    })),
+  return suiteOf(
+    () => casesOf(options),
+    (c, lab) => learn(c, lab, options),
   )
 }
 
-async function learn(c: ImportedCase, lab: Lab, options: ImportedBaselineOptions): Promise<Judgement> {
+const SIDES = { reference: 'cpu', target: FOLLOWER }
+
+function casesOf({ models, shapes, tokensPerSequence }: ImportedBaselineOptions): ShapeCase[] {
+  return models.flatMap((model) => shapesOf(shapes).map((shape) => shapeCase(model, shape, SIDES, tokensPerSequence)))
+}
+
+async function learn(c: ShapeCase, lab: Lab, options: ImportedBaselineOptions): Promise<Judgement> {
   const { decoder: model, shape, batches } = c
   const { imports, topK, folder } = options
   const wanted = { model, shape, batches, dtype: options.dtype, folder: imports.folder }
@@ -95,7 +70,7 @@ async function savedIn(imports: ValidationInfo): ReturnType<ValidationInfo['all'
 }
 
 async function importPair(
-  { decoder, shape }: ImportedCase,
+  { decoder, shape }: ShapeCase,
   lab: Lab,
   { imports, topK }: ImportedBaselineOptions,
   pair: InfoPair,

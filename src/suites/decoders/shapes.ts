@@ -1,3 +1,5 @@
+import { UsageError } from '../../domain/errors.ts'
+
 /** What is decoded at once, and how far. */
 export interface DecoderShape {
   readonly batchSize: number
@@ -29,6 +31,16 @@ export function documentedId(model: string, { batchSize, promptLength, newTokens
 }
 
 /** So many batches of other prompts fit into the tokens that a sequence may have in all. */
-export function batchesOf({ newTokens }: DecoderShape, tokensPerSequence: number): number {
+function batchesOf({ newTokens }: DecoderShape, tokensPerSequence: number): number {
   return Math.floor(tokensPerSequence / newTokens)
+}
+
+/** Nothing decoded is nothing judged. */
+export function countedBatches(shape: DecoderShape, tokensPerSequence: number): number {
+  const batches = batchesOf(shape, tokensPerSequence)
+  if (batches > 0) return batches
+  throw new UsageError(
+    'shape',
+    `--max-new-tokens ${shape.newTokens} is more than --tokens-per-sequence ${tokensPerSequence}, so no batch fits; raise the second`,
+  )
 }

@@ -1,13 +1,13 @@
-import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import type { Suite } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import type { GateChoice } from './gate-choice.ts'
 import { judgeDecoder } from './judge-decoder.ts'
 import type { OnnxExports } from './onnx-exports.ts'
 import type { PromptDesk } from './prompt-desk.ts'
-import { batchesOf, type DecoderShape, documentedId, type ShapeLists, scopeOf, shapesOf } from './shapes.ts'
+import { type ShapeCase, shapeCase, suiteOf } from './shape-case.ts'
+import { type ShapeLists, shapesOf } from './shapes.ts'
 import type { TraceStore } from './trace-store.ts'
 import type { ValidationInfo } from './validation-info/validation-info.ts'
 
@@ -50,59 +50,25 @@ export interface ModelPlan {
   readonly gate: GateChoice
 }
 
-export interface DecoderCase extends Case {
+export interface DecoderCase extends ShapeCase {
   readonly plan: ModelPlan
   readonly underTest: Target
-  readonly shape: DecoderShape
-  readonly batches: number
 }
 
 /** Text-generation models: tokens, then logits against what noise explains. */
 export function decodersSuite(options: DecodersSuiteOptions): Suite {
-  const cases = new Map<string, DecoderCase>()
-  return {
-    name: 'decoders',
-    async *collect() {
-      for (const plan of options.models) {
-        for (const c of casesOf(plan, options)) {
-          cases.set(c.id, c)
-          yield c
-        }
-      }
-    },
-    judge: (c: Case, lab: Lab): Promise<Judgement> => judgeDecoder(cases.get(c.id)!, lab, options),
-  }
+  return suiteOf(
+    () => options.models.flatMap((plan) => casesOf(plan, options)),
+    (c, lab) => judgeDecoder(c, lab, options),
+  )
 }
 
-function* casesOf(plan: ModelPlan, options: DecodersSuiteOptions): Generator<DecoderCase> {
+function casesOf(plan: ModelPlan, { shapes, tokensPerSequence }: DecodersSuiteOptions): DecoderCase[] {
   const { model, reference, targets } = plan
-  for (const shape of shapesOf(options.shapes)) {
-    const scope = scopeOf(shape)
-    for (const target of targets) {
-      yield {
-        id: `${model.name}/${scope}@${target.name}`,
-        suite: 'decoders',
-        model: model.name,
-        scope,
-        reference: reference.name,
-        target: target.name,
-        aliases: [documentedId(model.given, shape)],
-        affinity: `${model.name}/${scope}`,
-        plan,
-        underTest: target,
-        shape,
-        batches: countedBatches(shape, options.tokensPerSequence),
-      }
-    }
-  }
-}
-
-/** Nothing decoded is nothing judged. */
-export function countedBatches(shape: DecoderShape, tokensPerSequence: number): number {
-  const batches = batchesOf(shape, tokensPerSequence)
-  if (batches > 0) return batches
-  throw new UsageError(
-    'shape',
-    `--max-new-tokens ${shape.newTokens} is more than --tokens-per-sequence ${tokensPerSequence}, so no batch fits; raise the second`,
+  return shapesOf(shapes).flatMap((shape) =>
+    targets.map((underTest) => {
+      const sides = { reference: reference.name, target: underTest.name }
+      return { ...shapeCase(model, shape, sides, tokensPerSequence), plan, underTest }
+    }),
   )
 }
