@@ -44,12 +44,33 @@ async function startScanners(count) {
     const workerData = { files, first: from * 65536, elements: (to - from) * 65536 }
     return new Worker(new URL('./kernels-thread.mjs', import.meta.url), { workerData })
   })
+  return gather(workers)
+}
+
+/** Threads that hold rows of logits in memory, each its part. */
+function startRowThreads(count, tensors, rows, size) {
+  const shared = tensors.map(({ bytes }) => {
+    const buffer = new SharedArrayBuffer(bytes.byteLength)
+    new Uint8Array(buffer).set(bytes)
+    return buffer
+  })
+  return gather(
+    Array.from({ length: count }, (_, i) => {
+      const [from, to] = [Math.floor((rows * i) / count), Math.floor((rows * (i + 1)) / count)]
+      const workerData = { tensors: shared, size, from, to, top: TOP }
+      return new Worker(new URL('./kernels-rows-thread.mjs', import.meta.url), { workerData })
+    }),
+  )
+}
+
+/** Workers that answer every order with one message, once they are ready. */
+async function gather(workers) {
   await Promise.all(workers.map((worker) => once(worker, 'message')))
   return {
-    scan: (hasBins) =>
+    ask: (order) =>
       Promise.all(
         workers.map(async (worker) => {
-          worker.postMessage(hasBins)
+          worker.postMessage(order)
           return (await once(worker, 'message'))[0]
         }),
       ),
@@ -89,21 +110,23 @@ try {
   const [r, t] = tensors.map(({ bytes }) => new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4))
   const [count, size] = tensors[0].shape
   const pairs = Array.from({ length: count }, (_, i) => [r, t].map((all) => all.subarray(i * size, (i + 1) * size)))
+  const rowThreads = await startRowThreads(2, tensors, count, size)
   const part = await firstOf('layer-reference', 'layer-target')
   const contestants = {
     'logits: documented lambdas, 1 thread': () => peer.ask('documented', 1),
     'logits: best eager PyTorch, 1 thread': () => peer.ask('eager', 1),
     'logits: ours in memory, 1 thread': () => timed(() => compareLogits(pairs, TOP)),
+    'logits: ours in memory, 2 threads': () => timed(() => rowThreads.ask('compare')),
     'logits: ours from files, 1 thread': () => timed(() => compareLogitTensors(...logits, TOP, 1)),
     'logits: ours from files, 2 threads': () => timed(() => compareLogitTensors(...logits, TOP, 2)),
     'logits: read limit, 1 thread': () => peer.ask('read logits', 1),
     'logits: read limit, 2 threads': () => peer.ask('read logits', 2),
     'layer: PyTorch in blocks, 1 thread': () => peer.ask('blocked', 1),
     'layer: PyTorch in blocks, 2 threads': () => peer.ask('blocked', 2),
-    'layer: kernel, the same metrics, 1 thread': () => timed(() => one.scan(false)),
-    'layer: kernel, the same metrics, 2 threads': () => timed(() => two.scan(false)),
-    'layer: kernel, histograms and counts too, 1 thread': () => timed(() => one.scan(true)),
-    'layer: kernel, histograms and counts too, 2 threads': () => timed(() => two.scan(true)),
+    'layer: kernel, the same metrics, 1 thread': () => timed(() => one.ask(false)),
+    'layer: kernel, the same metrics, 2 threads': () => timed(() => two.ask(false)),
+    'layer: kernel, histograms and counts too, 1 thread': () => timed(() => one.ask(true)),
+    'layer: kernel, histograms and counts too, 2 threads': () => timed(() => two.ask(true)),
     'quantile of 1e7 errors: NumPy': () => peer.ask('quantile', 1),
     'quantile of 1e7 errors: ours, exact': () => timed(() => exactQuantile(...part, 'absolute', 0.99)),
     'layer: read limit, 1 thread': () => peer.ask('read layer', 1),
@@ -119,6 +142,7 @@ try {
   await printAccuracy(one)
   await one.end()
   await two.end()
+  await rowThreads.end()
   await printDiff()
 } finally {
   peer.end()
@@ -140,10 +164,12 @@ function printTimes(samples) {
   const Y = (what) => `layer: ${what}`
   const lines = [
     [L('documented lambdas, 1 thread'), L('ours in memory, 1 thread'), 5, 'at least'],
+    [L('documented lambdas, 1 thread'), L('ours in memory, 2 threads'), 8, 'at least'],
     [L('documented lambdas, 1 thread'), L('ours from files, 2 threads'), 8, 'at least'],
     [L('best eager PyTorch, 1 thread'), L('ours in memory, 1 thread'), null],
     [L('ours in memory, 1 thread'), L('read limit, 1 thread'), 10, 'at most'],
-    [L('ours from files, 2 threads'), L('read limit, 2 threads'), 6, 'at most'],
+    [L('ours in memory, 2 threads'), L('read limit, 2 threads'), 6, 'at most'],
+    [L('ours from files, 2 threads'), L('read limit, 2 threads'), null],
     [Y('PyTorch in blocks, 1 thread'), Y('kernel, the same metrics, 1 thread'), 5, 'at least'],
     [Y('PyTorch in blocks, 1 thread'), Y('kernel, histograms and counts too, 1 thread'), null],
     [Y('kernel, the same metrics, 2 threads'), Y('read limit, 2 threads'), 1.5, 'at most'],
@@ -181,7 +207,7 @@ async function printAccuracy(one) {
   }
   const { found: wanted } = await peer.ask('float64 layer', 1)
   const { found: theirs } = await peer.ask('blocked', 1)
-  const [{ sums, maxAbs }] = await one.scan(true)
+  const [{ sums, maxAbs }] = await one.ask(true)
   // The last, incomplete chunk is not scanned here, so compareFiles below gives the figures for the whole tensor.
   console.log(
     `accuracy, layer: PyTorch in blocks says cosine ${theirs.cosine}, 1 − cosine is ${wanted.oneMinusCosine.toExponential(6)}`,

@@ -11,9 +11,11 @@ export const WEIGHT_DIFFERENCE = 5
 export const WEIGHT_CURVE = 6
 export const RATIO = 7
 export const RATIO_SQUARED = 8
-/** How many runs were left out because they hold most of the weight; HEAVY_RUNS lists them, as 32-bit integers. */
+/** How many runs hold tokens that were left out because they are the heaviest; HEAVY_RUNS lists them, as 32-bit integers. */
 export const HEAVY_COUNT = 9
-export const ROW_RESULT_COUNT = 10
+/** From this logit of the target on a token was left out. */
+export const HEAVY_LEAST = 10
+export const ROW_RESULT_COUNT = 11
 
 /** For a run of which not all counts: nothing but ones for each logit that does, 32 bits each. */
 export const COUNTS = 2048

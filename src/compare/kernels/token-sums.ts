@@ -27,20 +27,22 @@ export class TokenSums {
     return this.#sums
   }
 
-  /** Tokens from `from` up to `to`; false where one is too wide. */
-  add(from: number, to: number): boolean {
+  /** Tokens from `from` up to `to` that have at least `least` in the target; false where one is too wide. */
+  add(from: number, to: number, least = Number.NEGATIVE_INFINITY): boolean {
     const [r, t] = [this.#reference, this.#target]
     const offset = r[this.#best]! - t[this.#best]!
-    for (let id = from; id < to; id++) if (!(Math.abs(r[id]! - t[id]! - offset) <= WIDEST)) return false
     let { weight, weightTarget, weightDifference, weightCurve, ratio, ratioSquared } = this.#sums
     let at = this.#count
-    for (let id = from; id < to; id++, at++) {
+    for (let id = from; id < to; id++) {
+      if (t[id]! < least) continue
       const y = t[id]! - t[this.#best]!
       const x = r[id]! - t[id]! - offset
+      if (!(Math.abs(x) <= WIDEST)) return false
       const e = id === this.#best ? 0 : Math.exp(y)
       const more = Math.expm1(x)
       this.#weights[at] = e
       this.#ratios[at] = more
+      at++
       weight += e
       weightTarget += e * y
       weightDifference += e * x

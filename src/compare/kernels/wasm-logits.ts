@@ -16,7 +16,7 @@ export class WasmLogitKernels implements LogitKernels {
   readonly #exports: Exports
   #results: Float64Array
   #rows = new Float32Array(0)
-  /** Tokens of the runs that were left out. */
+  /** Tokens that were left out. */
   #heavy: TokenSums | null = null
 
   constructor(exports: Exports) {
@@ -62,13 +62,14 @@ export class WasmLogitKernels implements LogitKernels {
     }
   }
 
-  /** Where few runs hold most of the weight, float32 has nothing to average its roundings over; those are done in float64. */
+  /** Where few tokens hold most of the weight, float32 has nothing to average its roundings over; those are done in float64. */
   #addHeavy(size: number, best: number): TokenSums | null {
     const count = this.#results[at.HEAVY_COUNT]!
     const runs = new Int32Array(this.#exports.memory.buffer, at.HEAVY_RUNS, count)
     const { reference, target } = this.rows(size)
     const heavy = new TokenSums(reference, target, best, count * at.ROW_RUN)
-    const areHeld = runs.every((run) => heavy.add(run * at.ROW_RUN, Math.min(size, (run + 1) * at.ROW_RUN)))
+    const least = this.#results[at.HEAVY_LEAST]!
+    const areHeld = runs.every((run) => heavy.add(run * at.ROW_RUN, Math.min(size, (run + 1) * at.ROW_RUN), least))
     return areHeld ? heavy : null
   }
 

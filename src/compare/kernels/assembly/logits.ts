@@ -1,5 +1,5 @@
 import {
-  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, HEAVY_COUNT, HEAVY_RUNS, MOST_HEAVY, RATIO, RATIO_SQUARED,
+  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, HEAVY_COUNT, HEAVY_LEAST, HEAVY_RUNS, MOST_HEAVY, RATIO, RATIO_SQUARED,
   ROW_RESULTS, ROW_RUN, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
 } from '../logits-layout'
 import { held } from './constant'
@@ -24,6 +24,8 @@ const SHORT: f32 = 0.0625 // 0.25²
 const WIDEST: f32 = 1936 // 44²
 /** What is further below the largest logit has less than 5e-5 of its weight. */
 const HEAVY: f32 = 10
+/** So much less deep each time where too many runs are that heavy. */
+const HEAVY_STEP: f32 = 0.5
 /** One run of so many may be heavy, so that a row does not take much longer. */
 const HEAVY_PART: i32 = 32
 /** After so many stretches that were wider, a row is no longer tried with the short series. */
@@ -168,9 +170,12 @@ function relateWide(r: i32, t: i32, weights: i32, ratios: i32, runs: i32): void 
   relate(r, t, weights, ratios, runs, false, true)
 }
 
-/** One run without the arg-max and without what lies behind the end of the row. */
-function addPartial(r: i32, t: i32, weights: i32, ratios: i32, first: i32, size: i32, best: i32): void {
-  for (let i = 0; i < ROW_RUN; i++) store<i32>(COUNTS + (i << 2), first + i < size && first + i != best ? -1 : 0)
+/** One run without the arg-max, what is heavy and what lies behind the end of the row. */
+function addPartial(r: i32, t: i32, weights: i32, ratios: i32, left: i32, best: i32, heavy: f32): void {
+  for (let i = 0; i < ROW_RUN; i++) {
+    const counts = i < left && i != best && !(load<f32>(t + (i << 2)) >= heavy)
+    store<i32>(COUNTS + (i << 2), counts ? -1 : 0)
+  }
   weigh(t, weights, 1, true)
   relate(r, t, weights, ratios, 1, true, true)
 }
@@ -214,41 +219,42 @@ export function addRow(size: i32): void {
   put(FLAGGED, 0)
 }
 
-/** Lists the runs that reach up to within HEAVY of the largest logit, if they are few. Returns from where on a run is one. */
+/** Lists the runs with the heaviest tokens, as many as may be. Returns from where on a token is one. */
 function findHeavy(runs: i32, peaks: i32): f32 {
-  const least = peakTarget - HEAVY
   const most = min(MOST_HEAVY, runs / HEAVY_PART)
+  for (let depth: f32 = HEAVY; depth > 0; depth -= HEAVY_STEP) {
+    if (listHeavy(runs, peaks, peakTarget - depth, most)) return peakTarget - depth
+  }
+  put(HEAVY_COUNT, 0)
+  return Infinity
+}
+
+/** Lists the runs that reach up to `least`; false where they are more than `most`. */
+function listHeavy(runs: i32, peaks: i32, least: f32, most: i32): bool {
   let count = 0
   for (let run: i32 = 0; run < runs; run++) {
     if (load<f32>(peaks + (run << 2)) < least) continue
-    if (count == most) {
-      put(HEAVY_COUNT, 0)
-      return Infinity
-    }
+    if (count == most) return false
     store<i32>(HEAVY_RUNS + (count << 2), run)
     count++
   }
   put(HEAVY_COUNT, count)
-  return least
+  return true
 }
 
-/** Stretches of whole runs. Heavy ones are left out, the run of the arg-max and one that is not full are done alone. */
+/** Stretches of whole runs. Heavy ones, the run of the arg-max and one that is not full are done alone. */
 function addRuns(r: i32, t: i32, weights: i32, ratios: i32, size: i32, runs: i32, best: i32): void {
   const peaks = ratios + runs * RUN_BYTES + (runs << 2)
   const heavy = findHeavy(runs, peaks)
+  put(HEAVY_LEAST, heavy)
   const bestRun = best / ROW_RUN
   const whole = size / ROW_RUN
   let wider = 0
   for (let run: i32 = 0; run < runs; ) {
     const at = run * RUN_BYTES
-    if (load<f32>(peaks + (run << 2)) >= heavy) {
-      memory.fill(weights + at, 0, RUN_BYTES)
-      memory.fill(ratios + at, 0, RUN_BYTES)
-      run++
-      continue
-    }
-    if (run == bestRun || run >= whole) {
-      addPartial(r + at, t + at, weights + at, ratios + at, run * ROW_RUN, size, best)
+    if (run == bestRun || run >= whole || load<f32>(peaks + (run << 2)) >= heavy) {
+      const first = run * ROW_RUN
+      addPartial(r + at, t + at, weights + at, ratios + at, size - first, best - first, heavy)
       run++
       continue
     }
