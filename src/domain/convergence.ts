@@ -1,0 +1,38 @@
+/** What a training program logged of one metric at one step, by label; the texts as they were logged. */
+export type LoggedValues = Readonly<Record<string, string>>
+
+/** Metrics of one step by name. */
+export type LoggedMetrics = Readonly<Record<string, LoggedValues>>
+
+/** Steps in the order of their numbers; a metric that a step did not log is not there. */
+export type Recording = ReadonlyMap<number, LoggedMetrics>
+
+/** What a log says, in its order. */
+export type LogEvent =
+  | { readonly kind: 'save'; readonly checkpoint: string }
+  | { readonly kind: 'step'; readonly step: number; readonly metrics: LoggedMetrics }
+
+export const OPERATORS = ['==', '!=', '<=', '<', '>=', '>'] as const
+export type Operator = (typeof OPERATORS)[number]
+
+/**
+ * How far a replay may be from what was recorded. `isclose` is the documented margin, with |e − t| ≤ m·max(|e|, |t|);
+ * `margin` is m times the recorded value beyond it on the worse side; `sigma` and `ttest` know several seeds.
+ */
+export type MetricTolerance =
+  | { readonly kind: 'isclose' | 'margin' | 'rel' | 'abs'; readonly margin: number }
+  | { readonly kind: 'exact' }
+  | { readonly kind: 'sigma'; readonly sigmas: number }
+  | { readonly kind: 'ttest'; readonly alpha: number }
+
+export const TOLERANCE_KINDS = ['isclose', 'margin', 'rel', 'abs', 'exact', 'sigma', 'ttest'] as const
+
+/** How one metric is judged, for all its labels. */
+export interface MetricRule {
+  readonly comparison: Operator
+  readonly tolerance: MetricTolerance
+  /** So many steps of a window are only required to be there and finite. */
+  readonly warmUpSteps: number
+  /** Part of a window's steps that may be beyond the limit, from 0 to 1. */
+  readonly maxOutliers: number
+}

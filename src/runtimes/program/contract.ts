@@ -1,0 +1,43 @@
+import type { LogEvent } from '../../domain/convergence.ts'
+import type { Parsing } from '../../files/convergence/contract.ts'
+
+/** A program that trains, seen through its arguments, what it prints and the files it writes. */
+export interface ProgramRequest {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  /** Set over what we have ourselves. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly stream: 'stdout' | 'stderr' | 'both'
+  readonly parsing: Parsing
+  /** Where a file that is a source lies; null for streams. */
+  readonly sourcePath: string | null
+  readonly limits: ProgramLimits
+  readonly signal: AbortSignal
+  /** Both streams go there as they come. */
+  readonly logFile: string
+  readonly hear?: (line: string) => void
+  /** Events in their order; false: enough, the program is ended. */
+  onEvents(events: readonly LogEvent[]): boolean
+}
+
+export interface ProgramLimits {
+  /** Without a word on either stream. */
+  readonly idleMs: number
+  readonly totalMs: number | null
+  /** For all patterns on one batch of lines. */
+  readonly patternMs: number
+}
+
+export interface ProgramOutcome {
+  /** `enough`: the reader had what it wanted. */
+  readonly ending: 'exited' | 'enough' | 'idle' | 'timeout' | 'aborted' | 'pattern' | 'not-started'
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** In words what went wrong, for all endings but the first two. */
+  readonly problem: string | null
+  /** The last of both streams. */
+  readonly tail: string
+  readonly lines: number
+  readonly warnings: readonly string[]
+  readonly durationMs: number
+}
