@@ -14,6 +14,7 @@ import {
   shortenMiddle,
   wrapText,
 } from '../domain/text.ts'
+import { alignRows } from './align-rows.ts'
 import { entryText } from './expected-lines.ts'
 import { brokenMetrics, errorText, judgedVerdict, metricText, metricWithProvenance, withinLimit } from './explain.ts'
 import { paintVerdict, type Style } from './style.ts'
@@ -218,13 +219,6 @@ function placeCells(place: WorstPlace, output: string | null): string[] {
 
 function placeSentence([where, reference, target, error, allowed]: readonly string[]): string {
   return `${where} reference ${reference}, target ${target}, error ${error}, allowed ${allowed}`
-}
-
-/** Columns as wide as their widest cell, two blanks between, all but the first aligned right. */
-export function alignRows(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => displayWidth(row[column]!))))
-  const fill = (cell: string, column: number) => ' '.repeat(widths[column]! - displayWidth(cell))
-  return rows.map((row) => row.map((cell, i) => (i === 0 ? cell + fill(cell, i) : fill(cell, i) + cell)).join('  '))
 }
 
 function bandText(band: SensitivityBand): string {

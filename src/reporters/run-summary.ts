@@ -2,7 +2,7 @@ import type { Result } from '../domain/result.ts'
 import type { RunHeader, RunState } from '../domain/run.ts'
 import { cleanProse, cleanText, formatClock, formatDuration, shortenMiddle, wrapText } from '../domain/text.ts'
 import { countVerdicts, EXIT, STAGES, type Verdict } from '../domain/verdict.ts'
-import { alignRows } from './case-block.ts'
+import { alignRows } from './align-rows.ts'
 import { countsText } from './explain.ts'
 import type { Style } from './style.ts'
 

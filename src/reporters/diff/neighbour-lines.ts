@@ -1,6 +1,6 @@
 import type { Neighbours, Picture } from '../../compare/diff/picture.ts'
 import { displayWidth, formatNumber } from '../../domain/text.ts'
-import { alignRows } from '../case-block.ts'
+import { alignRows } from '../align-rows.ts'
 import type { Style } from '../style.ts'
 
 /** Fewer digits where there is no room for more. */

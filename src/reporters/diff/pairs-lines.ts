@@ -1,7 +1,7 @@
 import type { OutputResult } from '../../domain/result.ts'
 import { formatShape } from '../../domain/tensor.ts'
 import { cleanText, formatNumber, shortenMiddle } from '../../domain/text.ts'
-import { alignRows } from '../case-block.ts'
+import { alignRows } from '../align-rows.ts'
 import { paintVerdict, type Style } from '../style.ts'
 
 const SHOWN = 12
