@@ -89,6 +89,21 @@ export interface TextBlock {
   readonly lines: readonly { readonly label: string; readonly text: string }[]
 }
 
+/** One metric over some steps: as recorded, as replayed, and between which limits. */
+export interface Curve {
+  readonly name: string
+  readonly verdict: Verdict
+  readonly steps: readonly number[]
+  readonly reference: readonly number[]
+  /** By replay; null where a step was not logged. */
+  readonly target: readonly (readonly (number | null)[])[]
+  /** null where there is no limit. */
+  readonly low: readonly (number | null)[]
+  readonly high: readonly (number | null)[]
+  /** Over several seeds of the reference, where there are some. */
+  readonly noise?: { readonly mean: readonly number[]; readonly deviation: readonly number[] }
+}
+
 /** The flag of a part that these inputs do not lead to: nothing it could get wrong. */
 export const NOT_REACHED = 'not-reached'
 
@@ -124,6 +139,8 @@ export interface Result {
   readonly band?: readonly SensitivityBand[]
   /** What is told whatever the verdict is, a line each. */
   readonly figures?: readonly string[]
+  /** Drawn whatever the verdict is. */
+  readonly curves?: readonly Curve[]
   /** Shown where details are asked for. */
   readonly texts?: readonly TextBlock[]
   /** What really ran: library version, execution provider, threads … per side. */

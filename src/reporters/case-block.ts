@@ -15,6 +15,7 @@ import {
   wrapText,
 } from '../domain/text.ts'
 import { alignRows } from './align-rows.ts'
+import { curveLines } from './curve-lines.ts'
 import { entryText } from './expected-lines.ts'
 import { brokenMetrics, errorText, judgedVerdict, metricText, metricWithProvenance, withinLimit } from './explain.ts'
 import { paintVerdict, type Style } from './style.ts'
@@ -48,6 +49,7 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
     ...(result.error ? errorLines(result.error, options) : []),
     ...caseMetrics(result).flatMap((metric) => write('metric', metricLine(metric, options.style))),
     ...outputLines(result, options),
+    ...curveLines(result.curves ?? [], options.style).map((line) => `  ${line}`),
     ...(result.figures ?? []).flatMap((figure, i) => write(i === 0 ? 'figures' : '', cleanProse(figure))),
     ...textLines(result, options),
     ...(result.band ?? []).flatMap((band) => write('noise', bandText(band))),

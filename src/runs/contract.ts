@@ -61,7 +61,7 @@ export type Judgement = Pick<
   Result,
   'verdict' | 'flags' | 'coverage' | 'metrics' | 'outputs' | 'worst' | 'measurements' | 'reproduce'
 > &
-  Partial<Pick<Result, 'reason' | 'sameAs' | 'error' | 'band' | 'figures' | 'texts'>> & {
+  Partial<Pick<Result, 'reason' | 'sameAs' | 'error' | 'band' | 'figures' | 'curves' | 'texts'>> & {
     /** Others have a say in it: asked when all cases of the run are judged. */
     readonly settle?: Settle
   }

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import type { Curve } from '../domain/result.ts'
+import { curveLines } from './curve-lines.ts'
+import { createStyle } from './style.ts'
+
+const style = createStyle({ write: () => true }, { env: { LANG: 'en_US.UTF-8' } })
+const ascii = createStyle({ write: () => true }, { env: { LANG: 'C' } })
+
+const LOSS: Curve = {
+  name: 'loss.MLM',
+  verdict: 'pass',
+  steps: [5, 6, 7],
+  reference: [6, 5, 4],
+  target: [[6, 5.5, 4]],
+  low: [null, null, null],
+  high: [7.2, 6, 4.8],
+}
+
+test('a row for every curve: both courses, where they are furthest apart and what is allowed there', () => {
+  expect(curveLines([LOSS, { ...LOSS, name: 'accuracy', target: [[6, 5, 4]] }], style)).toEqual([
+    'metric    recorded  replayed  furthest apart  allowed there',
+    'loss.MLM       █▅▁       █▆▁      +10 % at 6            ≤ 6',
+    'accuracy       █▅▁       █▅▁           equal          ≤ 7.2',
+  ])
+})
+
+test('what is not finite, not logged or around zero is shown as that', () => {
+  const rows = curveLines(
+    [
+      { ...LOSS, target: [[6, Number.NaN, null]] },
+      { ...LOSS, target: [[null, null, null]] },
+      { ...LOSS, reference: [0, 0, 0], target: [[0, -0.5, 0]], low: [-1, -1, -1], high: [1, 1, 1] },
+    ],
+    style,
+  )
+  expect(rows[1]).toMatch(/█▅▁ {7}█× {3}not finite at 6/)
+  expect(rows[2]).toContain('not logged')
+  expect(rows[3]).toMatch(/−0.5 at 6 +-1 to 1/)
+})
+
+test('many steps are a dozen letters, and plain ones where the terminal has no others', () => {
+  const steps = Array.from({ length: 100 }, (_, i) => i)
+  const long = { ...LOSS, steps, reference: steps, target: [steps], low: steps, high: steps }
+  const [, row] = curveLines([long], ascii)
+  expect(row).toContain('_..-==ooO##@')
+  expect(row!.split(/\s+/)[1]).toHaveLength(12)
+})

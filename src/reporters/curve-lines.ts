@@ -1,0 +1,84 @@
+import type { Curve } from '../domain/result.ts'
+import { cleanText, formatNumber, shortenMiddle } from '../domain/text.ts'
+import { alignRows } from './align-rows.ts'
+import { paintVerdict, type Style } from './style.ts'
+
+const NAME_WIDTH = 24
+const CURVE_WIDTH = 12
+const LEVELS = '▁▂▃▄▅▆▇█'
+const ASCII_LEVELS = '_.-=oO#@'
+
+/** A table of curves: how they went when they were recorded and when they were replayed, and where they are furthest apart. */
+export function curveLines(curves: readonly Curve[], style: Style): string[] {
+  if (curves.length === 0) return []
+  const rows = curves.map((curve) => rowOf(curve, style))
+  const [head, ...lines] = alignRows([['metric', 'recorded', 'replayed', 'furthest apart', 'allowed there'], ...rows])
+  return [style.paint('dim', head!), ...lines.map((line, i) => paintLine(line, curves[i]!, style))]
+}
+
+function paintLine(line: string, { verdict }: Curve, style: Style): string {
+  return verdict === 'pass' ? line : paintVerdict(style, verdict, line)
+}
+
+function rowOf(curve: Curve, style: Style): string[] {
+  const { name, reference, target } = curve
+  const all = [...reference, ...target.flat()].filter((value): value is number => Number.isFinite(value))
+  const range = { low: Math.min(...all), high: Math.max(...all) }
+  return [
+    shortenMiddle(cleanText(name, 200), NAME_WIDTH),
+    drawn(reference, range, style),
+    drawn(target[0] ?? [], range, style),
+    ...furthestApart(curve),
+  ]
+}
+
+interface Range {
+  readonly low: number
+  readonly high: number
+}
+
+/** A letter for each step, or for every few; × is not finite, a blank was not logged. */
+function drawn(values: readonly (number | null)[], { low, high }: Range, { ascii }: Style): string {
+  const levels = [...(ascii ? ASCII_LEVELS : LEVELS)]
+  const width = Math.min(values.length, CURVE_WIDTH)
+  return Array.from({ length: width }, (_, i) => {
+    const value = values[width < 2 ? 0 : Math.round((i * (values.length - 1)) / (width - 1))]
+    if (value === null || value === undefined) return ' '
+    if (!Number.isFinite(value)) return '×'
+    const height = high > low ? (value - low) / (high - low) : 0.5
+    return levels[Math.round(height * (levels.length - 1))]!
+  }).join('')
+}
+
+function furthestApart({ steps, reference, target, low, high }: Curve): [string, string] {
+  const places = target.flatMap((values) =>
+    steps.flatMap((step, i) => {
+      const value = values[i]
+      return value === null || value === undefined ? [] : [{ i, step, by: value - reference[i]! }]
+    }),
+  )
+  const [first, ...rest] = places
+  if (!first) return ['not logged', '']
+  const worst = rest.reduce((most, place) => (isFurther(place.by, most.by) ? place : most), first)
+  return [differenceText(worst.by, reference[worst.i]!, worst.step), limitText(low[worst.i], high[worst.i])]
+}
+
+function isFurther(by: number, than: number): boolean {
+  return !Number.isNaN(than) && !(Math.abs(by) <= Math.abs(than))
+}
+
+function differenceText(by: number, reference: number, step: number): string {
+  if (by === 0) return 'equal'
+  if (!Number.isFinite(by)) return `not finite at ${step}`
+  const sign = by > 0 ? '+' : '−'
+  if (reference === 0) return `${sign}${formatNumber(Math.abs(by))} at ${step}`
+  return `${sign}${formatNumber(Math.abs(by / reference) * 100)} % at ${step}`
+}
+
+function limitText(low: number | null | undefined, high: number | null | undefined): string {
+  const [least, most] = [low ?? null, high ?? null]
+  if (least !== null && most !== null)
+    return least === most ? formatNumber(most) : `${formatNumber(least)} to ${formatNumber(most)}`
+  if (most !== null) return `≤ ${formatNumber(most)}`
+  return least === null ? '' : `≥ ${formatNumber(least)}`
+}
