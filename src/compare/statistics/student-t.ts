@@ -10,6 +10,15 @@ export function studentQuantile(p: number, degrees: number): number {
   return Math.sqrt((degrees * u) / (1 - u))
 }
 
+/** The x with P(t > x) = tail; of tails too small to be told from 0 in 1 − tail too. */
+export function studentTailQuantile(tail: number, degrees: number): number {
+  if (!(tail > 0 && tail < 0.5) || !(degrees > 0)) throw new RangeError(`no tail ${tail} of t with ${degrees} degrees`)
+  // P(|t| > x) with v = degrees / (degrees + x²), by its logarithm.
+  const beyond = (logV: number) => incompleteBeta(Math.exp(logV), degrees / 2, 0.5)
+  const logV = bisect(beyond, 2 * tail, -700, 0)
+  return Math.sqrt((degrees * -Math.expm1(logV)) / Math.exp(logV))
+}
+
 /** A bound each way that holds with this confidence on its own side. */
 export interface MeanBounds {
   readonly mean: number
