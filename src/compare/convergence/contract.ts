@@ -13,6 +13,9 @@ export interface Window {
   readonly windows: number
 }
 
+/** Whether low and high themselves are allowed; `outside`: only what is not between them is. */
+export type Edges = 'allowed' | 'forbidden' | 'outside'
+
 /** One value of a replay against what was recorded. */
 export interface JudgedPoint {
   readonly step: number
@@ -23,8 +26,9 @@ export interface JudgedPoint {
   /** What the target may be; null where there is no limit on that side. */
   readonly low: number | null
   readonly high: number | null
+  readonly edges: Edges
   readonly passes: boolean
-  /** It does not count: a warm-up step. */
+  /** It must be there and finite, and does not count otherwise. */
   readonly isWarmUp: boolean
 }
 

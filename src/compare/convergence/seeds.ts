@@ -1,0 +1,71 @@
+import type { Operator } from '../../domain/convergence.ts'
+import { formatNumber } from '../../domain/text.ts'
+import { normalTail } from '../statistics/normal.ts'
+import { studentTailQuantile } from '../statistics/student-t.ts'
+import { compareMeans, type SampleSummary, summariseSample } from '../statistics/two-samples.ts'
+import type { JudgedSeries } from './contract.ts'
+
+/** Fewer say next to nothing about a deviation. */
+export const LEAST_SAMPLES = 3
+
+/** Of one series: a row for each sample, a number for each step. */
+export type Samples = readonly (readonly number[])[]
+
+/** Mean and deviation over the samples, by step. */
+export function summariseSteps(samples: Samples): SampleSummary[] {
+  return samples[0]!.map((_, step) => summariseSample(samples.map((row) => row[step]!)))
+}
+
+export interface SigmaBand {
+  readonly means: readonly number[]
+  readonly deviation: number
+  /** So far from a step's mean may one more run be. */
+  readonly reach: number
+}
+
+/**
+ * One deviation for all steps, because few samples know little about each. The chance that the normal distribution
+ * leaves beyond k sigmas is left by Student's t for one more run beside the mean of n.
+ */
+export function sigmaBand(samples: Samples, sigmas: number): SigmaBand {
+  const steps = summariseSteps(samples)
+  const count = samples.length
+  const variance = steps.reduce((sum, { deviation }) => sum + deviation ** 2, 0) / steps.length
+  const widened = studentTailQuantile(normalTail(sigmas), (count - 1) * steps.length) * Math.sqrt(1 + 1 / count)
+  const deviation = Math.sqrt(variance)
+  return { means: steps.map(({ mean }) => mean), deviation, reach: deviation * widened }
+}
+
+interface MeansJudgement {
+  readonly passes: boolean
+  readonly statistic: NonNullable<JudgedSeries['statistic']>
+  readonly reason: string
+}
+
+/** The mean over a window's steps is one number of a run: are the replays' numbers still those of the samples? */
+export function judgeMeans(samples: Samples, replays: Samples, operator: Operator, alpha: number): MeansJudgement {
+  const [reference, target] = [samples, replays].map((rows) => summariseSample(rows.map(rowMean)))
+  const { t, degrees, error } = compareMeans(reference!, target!)
+  const isTwoSided = operator === '=='
+  const quantile = studentTailQuantile(isTwoSided ? alpha / 2 : alpha, degrees)
+  const isLower = operator === '>=' || operator === '>'
+  const limit = isLower ? -quantile : quantile
+  const passes = isTwoSided ? Math.abs(t) <= limit : isLower ? t >= limit : t <= limit
+  const statistic = { name: 't', value: t, limit, count: samples.length + replays.length }
+  return { passes, statistic, reason: meansText(reference!, target!, statistic, error) }
+}
+
+function rowMean(row: readonly number[]): number {
+  return summariseSample(row).mean
+}
+
+/** `mean 2.31 of 1 run, 2.21 ± 0.02 of 5 seeds: t 4.1, limit 2.9, which is a mean of 2.27` */
+function meansText(reference: SampleSummary, target: SampleSummary, { value, limit }: T, error: number): string {
+  const runs = `mean ${formatNumber(target.mean)} of ${target.count === 1 ? '1 run' : `${target.count} runs`}`
+  const seeds = `${formatNumber(reference.mean)} ± ${formatNumber(reference.deviation)} of ${reference.count} seeds`
+  const worst = reference.mean + Math.sign(value || limit) * Math.abs(limit) * error
+  const bound = `limit ${formatNumber(limit, 3)}, which is a mean of ${formatNumber(worst)}`
+  return `${runs}, ${seeds}: t ${formatNumber(value, 3)}, ${bound}`
+}
+
+type T = Pick<NonNullable<JudgedSeries['statistic']>, 'value' | 'limit'>
