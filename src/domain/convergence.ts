@@ -9,7 +9,8 @@ export type Recording = ReadonlyMap<number, LoggedMetrics>
 
 /** What a log says, in its order. */
 export type LogEvent =
-  | { readonly kind: 'save'; readonly checkpoint: string }
+  /** `step`: the last one before it, where metrics come from a file and only the stream's lines can tell. */
+  | { readonly kind: 'save'; readonly checkpoint: string; readonly step?: number }
   | { readonly kind: 'step'; readonly step: number; readonly metrics: LoggedMetrics }
 
 export const OPERATORS = ['==', '!=', '<=', '<', '>=', '>'] as const

@@ -26,7 +26,10 @@ export type LogSource =
 /** What is looked for in a log; plain data, so that a thread can have it. */
 export interface Parsing {
   readonly source: LogSource
+  /** TensorBoard's events have their own step, so there it has no fields. */
   readonly stepNum: Finder
+  /** Where metrics come from a file: the step number on lines of the stream, which says when a model was saved. */
+  readonly lineStepNum?: Finder
   readonly modelSave: Finder
   readonly metrics: Readonly<Record<string, Finder>>
 }

@@ -1,0 +1,56 @@
+import type { LogEvent } from '../../domain/convergence.ts'
+import type { Parsing } from './contract.ts'
+import { EventFinder } from './event-finder.ts'
+import { jsonRecord } from './json-record.ts'
+
+export interface LineReader {
+  read(line: string): LogEvent | null
+  /** What the lines so far make worth saying. */
+  readonly warnings: readonly string[]
+}
+
+/** Reads lines of a stream, without their ends; where metrics come from a file, only saves are read here. */
+export function lineReader(parsing: Parsing): LineReader {
+  const { kind } = parsing.source
+  return kind === 'lines' || kind === 'jsonl' ? new MetricLines(parsing) : new SaveLines(parsing)
+}
+
+class MetricLines implements LineReader {
+  readonly #finder: EventFinder
+  readonly #hasRecords: boolean
+
+  constructor(parsing: Parsing) {
+    this.#finder = new EventFinder(parsing)
+    this.#hasRecords = parsing.source.kind === 'jsonl'
+  }
+
+  read(line: string): LogEvent | null {
+    return this.#finder.event(line, this.#hasRecords ? jsonRecord(line) : null)
+  }
+
+  get warnings(): readonly string[] {
+    return this.#finder.warnings
+  }
+}
+
+/** The file of metrics may lag behind the stream, so a save says after which step it came where lines tell. */
+class SaveLines implements LineReader {
+  readonly #finder: EventFinder
+  #step: number | null = null
+
+  constructor({ modelSave, lineStepNum }: Parsing) {
+    const stepNum = lineStepNum ?? ({ kind: 'fields', fields: {} } as const)
+    this.#finder = new EventFinder({ modelSave: modelSave.kind === 'pattern' ? modelSave : null, stepNum, metrics: {} })
+  }
+
+  read(line: string): LogEvent | null {
+    const event = this.#finder.event(line, null)
+    if (event?.kind === 'save') return this.#step === null ? event : { ...event, step: this.#step }
+    this.#step = event?.step ?? this.#step
+    return null
+  }
+
+  get warnings(): readonly string[] {
+    return this.#finder.warnings
+  }
+}
