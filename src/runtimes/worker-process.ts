@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { WorkerLaunch } from './contract.ts'
 import { eachLine } from './each-line.ts'
 import { inheritedEnvironment } from './inherited-environment.ts'
+import { ProcessGroup } from './process-group.ts'
 import { Tail } from './tail.ts'
 
 export interface Exit {
@@ -32,12 +33,7 @@ export interface WorkerProcess {
 /** Children that hold the pipes open must not keep us waiting for ever. */
 const LAST_WORDS_MS = 500
 
-/** A process that hangs in a driver outlives even SIGKILL. */
-const UNKILLABLE_MS = 5000
 const STILL_THERE: Exit = { exitCode: null, signal: null, problem: null }
-
-const living = new Set<number>()
-let hooked = false
 
 export function startProcess(launch: WorkerLaunch): WorkerProcess {
   const [program = '', ...args] = launch.argv
@@ -56,17 +52,9 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
   const input = child.stdin as Writable
   // A worker that is gone is noticed by its exit; a broken pipe says nothing more.
   input.on('error', () => {})
-  const pid = child.pid ?? null
-  if (pid !== null) killWithHost(pid)
-  let giveUp = () => {}
-  const unkillable = new Promise<Exit>((resolve) => {
-    giveUp = () => resolve(STILL_THERE)
-  })
-  const kill = () => {
-    killGroup(pid)
-    setTimeout(giveUp, UNKILLABLE_MS).unref()
-  }
-  const exited = Promise.race([exitOf(child), unkillable]).then(async (exit) => {
+  const group = new ProcessGroup(child)
+  const unkillable = group.unkillable.then(() => STILL_THERE)
+  const exited = Promise.race([exitOf(child, group), unkillable]).then(async (exit) => {
     if (launch.scratch !== undefined) await removeFolder(launch.scratch)
     return exit
   })
@@ -75,10 +63,11 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
     launch.hear?.(text)
   }
   const notify = launch.notice ?? say
-  return { pid, argv: launch.shown ?? launch.argv, input, channel, tail, say, notify, exited, kill }
+  const argv = launch.shown ?? launch.argv
+  return { pid: group.pid, argv, input, channel, tail, say, notify, exited, kill: () => group.kill() }
 }
 
-function exitOf(child: ChildProcess): Promise<Exit> {
+function exitOf(child: ChildProcess, group: ProcessGroup): Promise<Exit> {
   return new Promise((resolve) => {
     child.on('error', (problem) => resolve({ exitCode: null, signal: null, problem }))
     child.on('exit', (exitCode, signal) => {
@@ -88,8 +77,7 @@ function exitOf(child: ChildProcess): Promise<Exit> {
         for (const stream of child.stdio) stream?.destroy()
         settle()
       }, LAST_WORDS_MS).unref()
-      killGroup(child.pid ?? null)
-      living.delete(child.pid ?? 0)
+      group.killRest()
     })
   })
 }
@@ -97,25 +85,4 @@ function exitOf(child: ChildProcess): Promise<Exit> {
 /** The last processes of a group may still be writing there. */
 async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {})
-}
-
-function killGroup(pid: number | null): void {
-  if (pid === null) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    // ESRCH: nobody is left; EPERM on macOS: only zombies are left.
-    if (code !== 'ESRCH' && code !== 'EPERM') throw error
-  }
-}
-
-/** Detached groups do not hear the terminal's Ctrl-C, so the host takes them along. */
-function killWithHost(pid: number): void {
-  living.add(pid)
-  if (hooked) return
-  hooked = true
-  process.on('exit', () => {
-    for (const group of living) killGroup(group)
-  })
 }
