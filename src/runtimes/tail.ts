@@ -7,6 +7,11 @@ const TAIL_BYTES = 16 * 1024
 export class Tail {
   #parts: Uint8Array[] = []
   #byteLength = 0
+  readonly #maxBytes: number
+
+  constructor(maxBytes = TAIL_BYTES) {
+    this.#maxBytes = maxBytes
+  }
 
   drain(stream: Readable): void {
     stream.on('data', (part: Uint8Array) => this.add(part))
@@ -14,9 +19,9 @@ export class Tail {
   }
 
   add(part: Uint8Array): void {
-    this.#parts.push(part.length > TAIL_BYTES ? part.slice(-TAIL_BYTES) : part)
+    this.#parts.push(part.length > this.#maxBytes ? part.slice(-this.#maxBytes) : part)
     this.#byteLength += this.#parts.at(-1)!.length
-    if (this.#byteLength > 4 * TAIL_BYTES) this.#compact()
+    if (this.#byteLength > 4 * this.#maxBytes) this.#compact()
   }
 
   /** Forgets what earlier work printed. */
@@ -25,13 +30,17 @@ export class Tail {
     this.#byteLength = 0
   }
 
-  text(): string {
+  bytes(): Uint8Array {
     this.#compact()
-    return new TextDecoder().decode(joinBytes(this.#parts))
+    return joinBytes(this.#parts)
+  }
+
+  text(): string {
+    return new TextDecoder().decode(this.bytes())
   }
 
   #compact(): void {
-    const kept = joinBytes(this.#parts).slice(-TAIL_BYTES)
+    const kept = joinBytes(this.#parts).slice(-this.#maxBytes)
     this.#parts = kept.length > 0 ? [kept] : []
     this.#byteLength = kept.length
   }

@@ -1,0 +1,21 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { LogParser } from './log-parser.ts'
+import type { ReadAnswer, ReadOrder, ReadSetup } from './log-reading.ts'
+
+const port = parentPort
+if (!port) throw new Error('log-thread runs as a thread of its own: this is a bug in Assay')
+
+const { parsing, patternMs, isMute } = workerData as ReadSetup
+const parser = new LogParser(parsing, patternMs)
+
+port.on('message', (order: ReadOrder) => port.postMessage(answer(order)))
+
+function answer(order: ReadOrder): ReadAnswer {
+  if (order.kind === 'end') {
+    const part = parser.end()
+    return { ...part, byteLength: 0, end: { lineCount: parser.lineCount, warnings: parser.warnings } }
+  }
+  const { buffer, byteOffset, byteLength } = order.bytes
+  if (Atomics.load(isMute, 0) === 1) return { events: [], problem: null, byteLength, end: null }
+  return { ...parser.feed(order.stream, Buffer.from(buffer, byteOffset, byteLength)), byteLength, end: null }
+}

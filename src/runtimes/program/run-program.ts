@@ -1,0 +1,125 @@
+import type { Readable } from 'node:stream'
+import type { LogEvent } from '../../domain/convergence.ts'
+import { eachLine } from '../each-line.ts'
+import { WorkerFailure } from '../failure.ts'
+import { Tail } from '../tail.ts'
+import type { ProgramOutcome, ProgramRequest } from './contract.ts'
+import { LogFile } from './log-file.ts'
+import { LogReading } from './log-reading.ts'
+import { type StartedProgram, startProgram } from './start-program.ts'
+import { Watch } from './watch.ts'
+
+type Timeless = Omit<ProgramOutcome, 'durationMs'>
+
+/** Runs a training program to its end, or until it is told, late or read enough of; reads its log meanwhile. */
+export async function runProgram(request: ProgramRequest): Promise<ProgramOutcome> {
+  const startedAt = performance.now()
+  const log = new LogFile(request.logFile)
+  const outcome = await started(request, log).catch((error: unknown) => {
+    log.close()
+    if (error instanceof WorkerFailure) return notStarted(error.message)
+    throw error
+  })
+  const warnings = outcome.ending === 'not-started' ? [] : [...outcome.warnings, ...log.close()]
+  return { ...outcome, warnings, durationMs: performance.now() - startedAt }
+}
+
+async function started(request: ProgramRequest, log: LogFile): Promise<Timeless> {
+  const program = await startProgram(request)
+  return await new ProgramRun(request, program, log).outcome()
+}
+
+function notStarted(problem: string): Timeless {
+  return { ending: 'not-started', exitCode: null, signal: null, problem, tail: '', lines: 0, warnings: [] }
+}
+
+class ProgramRun {
+  readonly #request: ProgramRequest
+  readonly #program: StartedProgram
+  readonly #log: LogFile
+  readonly #tail = new Tail()
+  readonly #reading: LogReading
+  readonly #watch: Watch
+  #ending: ProgramOutcome['ending'] = 'exited'
+  #isHeard = true
+  #problem: string | null = null
+  #failure: { readonly error: unknown } | null = null
+
+  constructor(request: ProgramRequest, program: StartedProgram, log: LogFile) {
+    this.#request = request
+    this.#program = program
+    this.#log = log
+    this.#reading = new LogReading(request.parsing, request.limits.patternMs, {
+      onEvents: (events) => this.#onEvents(events),
+      onProblem: (problem) => this.#stop('pattern', problem),
+      onRoom: () => this.#resume(),
+      onFailure: (error) => this.#fail(error),
+    })
+    this.#watch = new Watch(
+      request,
+      () => this.#reading.isFull,
+      (...why) => this.#stop(...why),
+    )
+    this.#listen(program.stdout, 0, request.stream !== 'stderr')
+    this.#listen(program.stderr, 1, request.stream !== 'stdout')
+  }
+
+  async outcome(): Promise<Timeless> {
+    try {
+      const { exitCode, signal, warning } = await this.#program.exited
+      this.#watch.close()
+      const { lineCount, warnings } = await this.#reading.end()
+      if (this.#failure) throw this.#failure.error
+      const all = [...warnings, ...(warning === null ? [] : [warning])]
+      const seen = { exitCode, signal, tail: this.#tail.text(), lines: lineCount, warnings: all }
+      return { ending: this.#ending, problem: this.#problem, ...seen }
+    } finally {
+      this.#watch.close()
+      await this.#reading.stop()
+    }
+  }
+
+  #listen(stream: Readable, number: 0 | 1, isRead: boolean): void {
+    stream.on('error', () => stream.destroy())
+    stream.on('data', (bytes: Buffer) => {
+      this.#watch.sign()
+      this.#tail.add(bytes)
+      this.#log.add(bytes)
+      if (!isRead) return
+      this.#reading.feed(number, bytes)
+      if (this.#reading.isFull) stream.pause()
+    })
+    if (this.#request.hear) eachLine(stream, this.#request.hear)
+  }
+
+  #resume(): void {
+    this.#program.stdout.resume()
+    this.#program.stderr.resume()
+  }
+
+  #onEvents(events: readonly LogEvent[]): void {
+    if (!this.#isHeard) return
+    this.#isHeard = this.#request.onEvents(events)
+    if (!this.#isHeard) this.#stop('enough', null)
+  }
+
+  #stop(ending: ProgramOutcome['ending'], problem: string | null): void {
+    if (this.#ending !== 'exited') return
+    this.#ending = ending
+    this.#problem = problem
+    // What was printed in time still counts.
+    if (ending !== 'idle' && ending !== 'timeout') this.#mute()
+    this.#program.end()
+  }
+
+  #mute(): void {
+    this.#isHeard = false
+    this.#reading.mute()
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.#stop('aborted', 'reading its log failed')
+    this.#resume()
+  }
+}
