@@ -48,7 +48,7 @@ export interface ConvergenceTest {
   readonly recordingCounts: 'steps' | 'entries'
   readonly flags: {
     readonly common: readonly Flag[]
-    readonly gather: { readonly checkpointOutput: Flag; readonly seed?: Flag; readonly misc: readonly Flag[] }
+    readonly gather: { readonly checkpointOutput: Flag; readonly misc: readonly Flag[] }
     readonly run: {
       readonly checkpointInput: Flag
       readonly startStep: Flag
@@ -94,7 +94,6 @@ export interface Sidecar {
   readonly environment: Readonly<Record<string, string>>
   readonly git: { readonly commit: string; readonly isDirty: boolean } | null
   readonly argv: readonly string[]
-  readonly seed: number | null
   /** By start step. */
   readonly checkpoints: Readonly<Record<string, CheckpointFacts>>
   /** When and from what `assay converge accept` renewed it. */

@@ -1,0 +1,50 @@
+import type { ConvergenceTest, Flag } from './contract.ts'
+
+/** How known-good training is started: mandatory flags, those of its own, those of both modes. */
+export function gatherArgv(
+  { executable, flags }: ConvergenceTest,
+  { checkpointOutput }: { readonly checkpointOutput: string },
+): string[] {
+  const { gather, common } = flags
+  return [...executable, gather.checkpointOutput.key, checkpointOutput, ...words(gather.misc), ...words(common)]
+}
+
+export interface ReplayReach {
+  readonly checkpointInput: string
+  readonly startStep: number
+  readonly runFor: number
+  readonly seed: number | null
+}
+
+export function replayArgv({ executable, flags }: ConvergenceTest, reach: ReplayReach): string[] {
+  const { run, common } = flags
+  return [
+    ...executable,
+    ...[run.checkpointInput.key, reach.checkpointInput],
+    ...[run.startStep.key, String(reach.startStep)],
+    ...[run.runFor.key, String(reach.runFor)],
+    ...(run.seed && reach.seed !== null ? [run.seed.key, String(reach.seed)] : []),
+    ...words(run.misc),
+    ...words(common),
+  ]
+}
+
+/** Known-good training that goes on from one of its own checkpoints. */
+export function resumeArgv(
+  { executable, flags }: ConvergenceTest,
+  reach: { readonly checkpointOutput: string; readonly checkpointInput: string; readonly startStep: number },
+): string[] {
+  const { gather, run, common } = flags
+  return [
+    ...executable,
+    ...[gather.checkpointOutput.key, reach.checkpointOutput],
+    ...[run.checkpointInput.key, reach.checkpointInput],
+    ...[run.startStep.key, String(reach.startStep)],
+    ...words(gather.misc),
+    ...words(common),
+  ]
+}
+
+function words(flags: readonly Flag[]): string[] {
+  return flags.flatMap(({ key, value }) => (value === undefined ? [key] : [key, value]))
+}

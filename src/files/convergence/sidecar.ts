@@ -1,0 +1,52 @@
+import { FormatError } from '../../domain/errors.ts'
+import { writeFileAtomic } from '../atomic.ts'
+import type { CheckpointFacts, Sidecar } from './contract.ts'
+import { readStored, type StoredObject, storedRecording } from './stored-json.ts'
+
+const SCHEMA = 'assay/convergence@1'
+
+export async function readSidecar(path: string): Promise<Sidecar> {
+  const stored = await readStored(path)
+  if (stored.text('schema') !== SCHEMA) {
+    throw new FormatError('sidecar', `${path} has the schema "${stored.text('schema')}", expected "${SCHEMA}"`)
+  }
+  const [environment, checkpoints] = [stored.object('environment'), stored.object('checkpoints')]
+  return {
+    test: stored.text('test'),
+    complete: stored.flag('complete'),
+    configDigest: stored.text('configDigest'),
+    gatheredAt: stored.text('gatheredAt'),
+    environment: Object.fromEntries(environment.keys.map((key) => [key, environment.text(key)])),
+    git: stored.has('git') ? gitOf(stored.object('git')) : null,
+    argv: stored.texts('argv'),
+    checkpoints: Object.fromEntries(
+      checkpoints.keys.map((key) => [checkpoints.wholeKey(key), factsOf(checkpoints.object(key))]),
+    ),
+    renewals: stored.objects('renewals').map((one) => ({ at: one.text('at'), startSteps: one.wholes('startSteps') })),
+  }
+}
+
+function gitOf(stored: StoredObject): NonNullable<Sidecar['git']> {
+  return { commit: stored.text('commit'), isDirty: stored.flag('isDirty') }
+}
+
+function factsOf(stored: StoredObject): CheckpointFacts {
+  return {
+    complete: stored.flag('complete'),
+    bytes: stored.whole('bytes'),
+    sha256: stored.text('sha256'),
+    warnings: stored.texts('warnings'),
+    samples: stored.objects('samples').map((one) => ({ seed: one.whole('seed'), results: one.recording('results') })),
+  }
+}
+
+export async function writeSidecar(path: string, { checkpoints, ...rest }: Sidecar): Promise<void> {
+  const facts = Object.entries(checkpoints).map(([step, { samples, ...about }]) => {
+    return [
+      step,
+      { ...about, samples: samples.map(({ seed, results }) => ({ seed, results: storedRecording(results) })) },
+    ]
+  })
+  const stored = { schema: SCHEMA, ...rest, checkpoints: Object.fromEntries(facts) }
+  await writeFileAtomic(path, `${JSON.stringify(stored, null, 2)}\n`)
+}
