@@ -2,7 +2,7 @@ import type { LoggedValues, Recording } from '../../domain/convergence.ts'
 import { parseNumber } from './parse-number.ts'
 
 /** Names come from configurations and logs: `constructor` is a metric like any other. */
-export function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 }
 
