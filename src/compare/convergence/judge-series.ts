@@ -7,7 +7,7 @@ import { isFiniteNumber, valueAt } from './logged-values.ts'
 import { NO_LIMITS } from './operators.ts'
 import { limitText, worstPoint } from './point-words.ts'
 import { describeMetricRule } from './rule-words.ts'
-import { judgeMeans, LEAST_SAMPLES, type Samples, sigmaBand, summariseSteps } from './seeds.ts'
+import { canAverage, judgeMeans, LEAST_SAMPLES, type Samples, sigmaBand, summariseSteps } from './seeds.ts'
 import { stepList } from './step-list.ts'
 import { limitsOf, passesRule, type StepNoise } from './tolerance-limits.ts'
 
@@ -109,6 +109,7 @@ function recordingFaults(series: Series, recordings: readonly Recording[], sampl
 function seedFault(series: Series, recordings: readonly Recording[]): string {
   if (recordings.length < LEAST_SAMPLES) return `${recordings.length} of at least ${LEAST_SAMPLES} samples`
   const place = recordings.findIndex((recording) => brokenStep(series, recording, series.counted) !== null)
+  if (place < 0) return 'the samples are too large to be averaged'
   return `sample ${place} of the recording is not finite, ${brokenStep(series, recordings[place]!, series.counted)}; gather again`
 }
 
@@ -149,7 +150,8 @@ function needsSeeds({ tolerance: { kind } }: MetricRule): boolean {
 /** Null: there are too few, or one of them is not finite. */
 function samplesOf(series: Series, recordings: readonly Recording[]): Samples | null {
   if (recordings.length < LEAST_SAMPLES || series.counted.length === 0) return null
-  return finiteRows(series, recordings, recordings.length)
+  const rows = finiteRows(series, recordings, recordings.length)
+  return rows !== null && canAverage(rows) ? rows : null
 }
 
 function finiteRows(series: Series, recordings: readonly Recording[], least = 1): Samples | null {

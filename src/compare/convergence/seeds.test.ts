@@ -145,6 +145,36 @@ describe('ttest', () => {
     for (const far of [-9, 9]) expect(judge(ttest('=='), SEEDS, [[far, far]]).verdict).toBe('fail')
   })
 
+  test('lets no replay hide behind another', () => {
+    const apart = judge(ttest('=='), SEEDS, [
+      [1, 3],
+      [90, 90],
+    ])
+    expect(apart.verdict).toBe('fail')
+    expect(reasonOf(apart)).toMatch(/^mean 90 of 1 run, 2 ± 0.2 of 3 seeds: t 381/)
+    const opposite = [
+      [90, 90],
+      [-86, -86],
+    ]
+    for (const comparison of ['==', '<=', '>='] as const)
+      expect(judge(ttest(comparison), SEEDS, opposite).verdict).toBe('fail')
+    expect(judge(ttest('=='), SEEDS, SEEDS).verdict).toBe('pass')
+  })
+
+  test('numbers near the largest double are an error, not a pass', () => {
+    const huge = [[1.7e308], [-1.7e308], [1.7e308]]
+    for (const rule of [sigma('=='), ttest('==')]) {
+      const judged = judge(rule, huge, [[0]])
+      expect(judged.verdict).toBe('error')
+      expect(reasonOf(judged)).toBe('the samples are too large to be averaged')
+    }
+    const large = [[1e200], [1.1e200], [0.9e200]]
+    for (const rule of [sigma('=='), ttest('==')]) {
+      expect(judge(rule, large, [[1e200]]).verdict).toBe('pass')
+      expect(judge(rule, large, [[9e200]]).verdict).toBe('fail')
+    }
+  })
+
   test('shares its chance among series and windows', () => {
     const pair = (value: number) => new Map([[0, { loss: { a: String(value), b: String(value) } }]])
     const [recorded, ...samples] = [1, 1.1, 0.9].map(pair)

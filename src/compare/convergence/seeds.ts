@@ -2,7 +2,7 @@ import type { Operator } from '../../domain/convergence.ts'
 import { formatNumber } from '../../domain/text.ts'
 import { normalTail } from '../statistics/normal.ts'
 import { studentTailQuantile } from '../statistics/student-t.ts'
-import { compareMeans, type SampleSummary, summariseSample } from '../statistics/two-samples.ts'
+import { compareMeans, rootMeanSquare, type SampleSummary, summariseSample } from '../statistics/two-samples.ts'
 import type { JudgedSeries } from './contract.ts'
 
 /** Fewer say next to nothing about a deviation. */
@@ -14,6 +14,12 @@ export type Samples = readonly (readonly number[])[]
 /** Mean and deviation over the samples, by step. */
 export function summariseSteps(samples: Samples): SampleSummary[] {
   return samples[0]!.map((_, step) => summariseSample(samples.map((row) => row[step]!)))
+}
+
+/** Numbers near the largest double have neither a mean nor a spread that is one. */
+export function canAverage(samples: Samples): boolean {
+  const all = [...summariseSteps(samples), summariseSample(samples.map(rowMean))]
+  return all.every(({ mean, deviation }) => Number.isFinite(mean) && Number.isFinite(deviation))
 }
 
 export interface SigmaBand {
@@ -30,9 +36,8 @@ export interface SigmaBand {
 export function sigmaBand(samples: Samples, sigmas: number): SigmaBand {
   const steps = summariseSteps(samples)
   const count = samples.length
-  const variance = steps.reduce((sum, { deviation }) => sum + deviation ** 2, 0) / steps.length
   const widened = studentTailQuantile(normalTail(sigmas), (count - 1) * steps.length) * Math.sqrt(1 + 1 / count)
-  const deviation = Math.sqrt(variance)
+  const deviation = rootMeanSquare(steps.map((step) => step.deviation))
   return { means: steps.map(({ mean }) => mean), deviation, reach: deviation * widened }
 }
 
@@ -42,29 +47,45 @@ interface MeansJudgement {
   readonly reason: string
 }
 
+/** Part of the chance that guards single replays where there are several: their spread must not excuse one of them. */
+const GUARD_PART = 0.2
+
 /** The mean over a window's steps is one number of a run: are the replays' numbers still those of the samples? */
 export function judgeMeans(samples: Samples, replays: Samples, operator: Operator, alpha: number): MeansJudgement {
-  const [reference, target] = [samples, replays].map((rows) => summariseSample(rows.map(rowMean)))
-  const { t, degrees, error } = compareMeans(reference!, target!)
-  const isTwoSided = operator === '=='
-  const quantile = studentTailQuantile(isTwoSided ? alpha / 2 : alpha, degrees)
-  const isLower = operator === '>=' || operator === '>'
-  const limit = isLower ? -quantile : quantile
-  const passes = isTwoSided ? Math.abs(t) <= limit : isLower ? t >= limit : t <= limit
-  const statistic = { name: 't', value: t, limit, count: samples.length + replays.length }
-  return { passes, statistic, reason: meansText(reference!, target!, statistic, error) }
+  const [reference, targets] = [summariseSample(samples.map(rowMean)), replays.map(rowMean)]
+  const isAlone = targets.length === 1
+  const whole = testMeans(reference, targets, operator, isAlone ? alpha : alpha * (1 - GUARD_PART))
+  if (isAlone || !whole.passes) return whole
+  const share = (alpha * GUARD_PART) / targets.length
+  return targets.map((one) => testMeans(reference, [one], operator, share)).find(({ passes }) => !passes) ?? whole
 }
 
 function rowMean(row: readonly number[]): number {
   return summariseSample(row).mean
 }
 
+function testMeans(
+  reference: SampleSummary,
+  targets: readonly number[],
+  operator: Operator,
+  alpha: number,
+): MeansJudgement {
+  const target = summariseSample(targets)
+  const { t, degrees, error } = compareMeans(reference, target)
+  const isTwoSided = operator === '=='
+  const isLower = isTwoSided ? t < 0 : operator === '>=' || operator === '>'
+  const size = studentTailQuantile(isTwoSided ? alpha / 2 : alpha, degrees)
+  const limit = isLower ? -size : size
+  const statistic = { name: 't', value: t, limit, count: reference.count + target.count }
+  const reason = meansText(reference, target, statistic, error)
+  return { passes: isLower ? t >= limit : t <= limit, statistic, reason }
+}
+
 /** `mean 2.31 of 1 run, 2.21 ± 0.02 of 5 seeds: t 4.1, limit 2.9, which is a mean of 2.27` */
 function meansText(reference: SampleSummary, target: SampleSummary, { value, limit }: T, error: number): string {
   const runs = `mean ${formatNumber(target.mean)} of ${target.count === 1 ? '1 run' : `${target.count} runs`}`
   const seeds = `${formatNumber(reference.mean)} ± ${formatNumber(reference.deviation)} of ${reference.count} seeds`
-  const worst = reference.mean + Math.sign(value || limit) * Math.abs(limit) * error
-  const bound = `limit ${formatNumber(limit, 3)}, which is a mean of ${formatNumber(worst)}`
+  const bound = `limit ${formatNumber(limit, 3)}, which is a mean of ${formatNumber(reference.mean + limit * error)}`
   return `${runs}, ${seeds}: t ${formatNumber(value, 3)}, ${bound}`
 }
 

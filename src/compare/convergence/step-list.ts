@@ -1,4 +1,5 @@
 const MOST_PIECES = 6
+const MOST_WORDS = 8
 
 /** `step 7`, `steps 7 and 8`, `steps 5 to 9, 12 and 3 more`. */
 export function stepList(steps: readonly number[]): string {
@@ -6,8 +7,10 @@ export function stepList(steps: readonly number[]): string {
   return `${sorted.length === 1 ? 'step' : 'steps'} ${joinWords(pieces(sorted))}`
 }
 
-/** `a`, `a and b`, `a, b and c`. */
+/** `a`, `a and b`, `a, b and c`; many are cut. */
 export function joinWords(words: readonly string[]): string {
+  if (words.length > MOST_WORDS)
+    return `${words.slice(0, MOST_WORDS - 1).join(', ')} and ${words.length - MOST_WORDS + 1} more`
   return words.length < 2 ? (words[0] ?? 'none') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
 

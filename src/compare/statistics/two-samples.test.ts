@@ -45,6 +45,14 @@ describe('two samples', () => {
     expect(() => summariseSample([])).toThrow(/no mean/)
   })
 
+  test('a deviation neither overflows nor vanishes', () => {
+    for (const scale of [1e300, 1, 1e-200]) {
+      const { mean, deviation } = summariseSample([1, 2, 3, 4].map((value) => value * scale))
+      expect(mean / scale).toBeCloseTo(2.5, 12)
+      expect(deviation / scale).toBeCloseTo(Math.sqrt(5 / 3), 12)
+    }
+  })
+
   test('t and degrees of freedom', () => {
     const { t, degrees } = compareMeans(summariseSample([1, 2, 3, 4]), summariseSample([3, 5, 7]))
     expect(degrees).toBe(5)

@@ -13,8 +13,15 @@ export function summariseSample(values: readonly number[]): SampleSummary {
   if (count === 0) throw new RangeError('no numbers have no mean')
   const first = values[0]!
   const mean = first + values.reduce((sum, value) => sum + (value - first), 0) / count
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
-  return { count, mean, deviation: count === 1 ? 0 : Math.sqrt(squares / (count - 1)) }
+  const rms = rootMeanSquare(values.map((value) => value - mean))
+  return { count, mean, deviation: count === 1 ? 0 : rms * Math.sqrt(count / (count - 1)) }
+}
+
+/** Scaled, so that squares neither overflow nor vanish. */
+export function rootMeanSquare(values: readonly number[]): number {
+  const scale = values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0)
+  if (scale === 0) return 0
+  return scale * Math.sqrt(values.reduce((sum, value) => sum + (value / scale) ** 2, 0) / values.length)
 }
 
 export interface MeansCompared {
@@ -28,8 +35,8 @@ export interface MeansCompared {
 export function compareMeans(reference: SampleSummary, target: SampleSummary): MeansCompared {
   const degrees = reference.count + target.count - 2
   if (degrees < 1) throw new RangeError('two single numbers say nothing about their spread')
-  const [r, t] = [reference, target].map(({ count, deviation }) => (count - 1) * deviation ** 2)
-  const error = meanError(Math.sqrt((r! + t!) / degrees), reference.count, target.count)
+  const [r, t] = [reference, target].map(({ count, deviation }) => Math.sqrt((count - 1) / degrees) * deviation)
+  const error = meanError(Math.hypot(r!, t!), reference.count, target.count)
   const distance = target.mean - reference.mean
   return { t: distance === 0 ? 0 : distance / error, degrees, error }
 }
