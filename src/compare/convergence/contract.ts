@@ -45,7 +45,7 @@ export interface JudgedSeries {
   readonly points: readonly JudgedPoint[]
   /** How many points are beyond their limits, of how many, and how many may be. */
   readonly beyond: { readonly count: number; readonly of: number; readonly allowed: number }
-  /** Of a series that is judged as one, such as by `ttest`: its statistic and limit. */
+  /** Of a series that is judged as one, such as by `ttest`: its statistic and, on the side that is bounded, its limit. */
   readonly statistic?: { readonly name: string; readonly value: number; readonly limit: number; readonly count: number }
   /** Mean and standard deviation over the seeds, by step; where there are several. */
   readonly noise?: readonly { readonly step: number; readonly mean: number; readonly deviation: number }[]

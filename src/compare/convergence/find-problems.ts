@@ -99,7 +99,9 @@ function changedLabels(
       const [before, now] = [recorded, replay].map((side) => metricAt(side, step, metric))
       if (!before || !now || hasLabels(before, now)) continue
       const change = `${cleanText(metric, 60)} has the labels ${labelList(now)}, recorded were ${labelList(before)}`
-      changes.set(change, [...(changes.get(change) ?? []), step])
+      const at = changes.get(change)
+      if (at) at.push(step)
+      else changes.set(change, [step])
     }
   return [...changes].map(([change, at]) => ({ verdict: 'fail', text: `${change}, at ${stepList(at)}` }))
 }

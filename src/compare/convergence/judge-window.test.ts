@@ -179,6 +179,7 @@ describe('a window', () => {
       expect(judged.verdict).toBe('error')
       const reason = `the recording itself is not finite, ${shown} at step 6; gather again`
       expect(only(judged.series).reason).toContain(reason)
+      expect(only(judged.series).points[1]?.passes ?? false).toBe(false)
     }
   })
 
