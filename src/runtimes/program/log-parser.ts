@@ -2,12 +2,19 @@ import type { LogEvent } from '../../domain/convergence.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
 import { type LineReader, lineReader } from '../../files/convergence/line-reader.ts'
 import { LineSplitter, LONGEST_LINE_BYTES } from './line-splitter.ts'
+import { type PackedEvents, packEvents } from './packed-events.ts'
 import { describeSlowPattern } from './slow-pattern.ts'
 import { within } from './within.ts'
 
-/** What a part of a log held; `problem` where its patterns did not end in time, and then nothing more is read. */
-export interface ParsedPart {
-  readonly events: readonly LogEvent[]
+/** Bytes of stdout or stderr, in memory of their own. */
+export interface StreamPart {
+  readonly stream: 0 | 1
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** What parts of a log held; `problem` where patterns did not end in time, and then nothing more is read. */
+export interface ParsedParts {
+  readonly events: readonly PackedEvents[]
   readonly problem: string | null
 }
 
@@ -17,8 +24,9 @@ export class LogParser {
   readonly #parsing: Parsing
   readonly #patternMs: number
   readonly #reader: LineReader
-  #hasGivenUp = false
   readonly #splitters = [new LineSplitter(), new LineSplitter()] as const
+  #line = ''
+  #hasGivenUp = false
 
   constructor(parsing: Parsing, patternMs: number) {
     this.#parsing = parsing
@@ -26,12 +34,12 @@ export class LogParser {
     this.#reader = lineReader(parsing)
   }
 
-  feed(stream: 0 | 1, bytes: Buffer): ParsedPart {
-    return this.#read(this.#splitters[stream].feed(bytes))
+  feed(parts: readonly StreamPart[]): ParsedParts {
+    return this.#inTime(parts, ({ stream, bytes }) => this.#splitters[stream].feed(Buffer.from(bytes.buffer)))
   }
 
-  end(): ParsedPart {
-    return this.#read(this.#splitters.flatMap((splitter) => splitter.end()))
+  end(): ParsedParts {
+    return this.#inTime(this.#splitters, (splitter) => splitter.end())
   }
 
   get warnings(): readonly string[] {
@@ -41,20 +49,30 @@ export class LogParser {
     return cut > 0 ? [...this.#reader.warnings, warning] : this.#reader.warnings
   }
 
-  #read(lines: readonly string[]): ParsedPart {
-    const events: LogEvent[] = []
+  #inTime<T>(parts: readonly T[], linesOf: (part: T) => readonly string[]): ParsedParts {
+    const events: PackedEvents[] = []
     if (this.#hasGivenUp) return { events, problem: null }
-    let at = 0
+    let found: LogEvent[] = []
     const isDone = within(this.#patternMs, () => {
-      for (; at < lines.length; at++) {
-        const event = this.#reader.read(lines[at]!)
-        if (event !== null) events.push(event)
+      // Packed part by part, so that a collection of garbage never finds many events alive.
+      for (const part of parts) {
+        this.#read(linesOf(part), found)
+        events.push(packEvents(found))
+        found = []
       }
     })
-    const line = isDone ? undefined : lines[at]
-    this.lineCount += at
-    if (line === undefined) return { events, problem: null }
+    if (isDone) return { events, problem: null }
     this.#hasGivenUp = true
-    return { events, problem: describeSlowPattern(this.#parsing, line, this.lineCount + 1, this.#patternMs) }
+    const problem = describeSlowPattern(this.#parsing, this.#line, this.lineCount, this.#patternMs)
+    return { events: [...events, packEvents(found)], problem }
+  }
+
+  #read(lines: readonly string[], events: LogEvent[]): void {
+    for (const line of lines) {
+      this.lineCount++
+      this.#line = line
+      const event = this.#reader.read(line)
+      if (event !== null) events.push(event)
+    }
   }
 }

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import type { LogEvent } from '../../domain/convergence.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
-import type { ParsedPart } from './log-parser.ts'
+import type { ParsedParts, StreamPart } from './log-parser.ts'
+import { unpackEvents } from './packed-events.ts'
 
 export interface ReadSetup {
   readonly parsing: Parsing
@@ -10,11 +11,9 @@ export interface ReadSetup {
   readonly isMute: Int32Array
 }
 
-export type ReadOrder =
-  | { readonly kind: 'part'; readonly stream: 0 | 1; readonly bytes: Uint8Array }
-  | { readonly kind: 'end' }
+export type ReadOrder = { readonly kind: 'parts'; readonly parts: readonly StreamPart[] } | { readonly kind: 'end' }
 
-export interface ReadAnswer extends ParsedPart {
+export interface ReadAnswer extends ParsedParts {
   readonly byteLength: number
   readonly end: ReadEnd | null
 }
@@ -37,13 +36,22 @@ export interface ReadListener {
 /** So much may wait to be read; then the program has to. */
 const MOST_WAITING_BYTES = 4 * 2 ** 20
 
+/** One that is worked on and one that waits for it. */
+const MOST_ORDERS = 2
+
+/** Of at most 64 KiB each; they share one budget of time. */
+const MOST_PARTS = 8
+
 /** Reads a log in a thread of its own, so that a pattern which takes long keeps nothing else waiting. */
 export class LogReading {
   readonly #isMute = new Int32Array(new SharedArrayBuffer(4))
   readonly #thread: Worker
   readonly #listener: ReadListener
   readonly #ended: Promise<ReadEnd>
+  readonly #waiting: StreamPart[] = []
   #waitingBytes = 0
+  #orders = 0
+  #hasEnded = false
   #settle: (end: ReadEnd) => void = () => {}
   #refuse: (error: unknown) => void = () => {}
 
@@ -69,13 +77,14 @@ export class LogReading {
 
   feed(stream: 0 | 1, bytes: Uint8Array): void {
     this.#waitingBytes += bytes.length
-    // The program's bytes may lie in a larger piece of memory, all of which would be copied.
-    this.#send({ kind: 'part', stream, bytes: Uint8Array.from(bytes) })
+    this.#waiting.push({ stream, bytes: new Uint8Array(bytes) })
+    this.#sendWaiting()
   }
 
   /** Resolves when everything is read. */
   end(): Promise<ReadEnd> {
-    this.#send({ kind: 'end' })
+    this.#hasEnded = true
+    this.#sendWaiting()
     return this.#ended
   }
 
@@ -88,15 +97,33 @@ export class LogReading {
     await this.#thread.terminate()
   }
 
-  #send(order: ReadOrder): void {
-    this.#thread.postMessage(order, order.kind === 'part' ? [order.bytes.buffer as ArrayBuffer] : [])
+  /** What comes while the thread is busy is read in one go. */
+  #sendWaiting(): void {
+    if (this.#orders >= MOST_ORDERS) return
+    const parts = this.#waiting.splice(0, MOST_PARTS)
+    if (parts.length > 0)
+      this.#send(
+        { kind: 'parts', parts },
+        parts.map(({ bytes }) => bytes.buffer),
+      )
+    else if (this.#hasEnded) this.#send({ kind: 'end' }, [])
+  }
+
+  #send(order: ReadOrder, memory: ArrayBuffer[]): void {
+    this.#orders++
+    this.#thread.postMessage(order, memory)
   }
 
   #take(answer: ReadAnswer): void {
     const wasFull = this.isFull
     this.#waitingBytes -= answer.byteLength
+    this.#orders--
+    this.#sendWaiting()
     try {
-      if (answer.events.length > 0) this.#listener.onEvents(answer.events)
+      for (const packed of answer.events) {
+        const events = unpackEvents(packed)
+        if (events.length > 0) this.#listener.onEvents(events)
+      }
       if (answer.problem !== null) this.#listener.onProblem(answer.problem)
     } catch (error) {
       this.#fail(error)

@@ -11,11 +11,10 @@ const parser = new LogParser(parsing, patternMs)
 port.on('message', (order: ReadOrder) => port.postMessage(answer(order)))
 
 function answer(order: ReadOrder): ReadAnswer {
-  if (order.kind === 'end') {
-    const part = parser.end()
-    return { ...part, byteLength: 0, end: { lineCount: parser.lineCount, warnings: parser.warnings } }
-  }
-  const { buffer, byteOffset, byteLength } = order.bytes
+  if (order.kind === 'end') return { ...parser.end(), byteLength: 0, end: atEnd() }
+  const byteLength = order.parts.reduce((sum, { bytes }) => sum + bytes.length, 0)
   if (Atomics.load(isMute, 0) === 1) return { events: [], problem: null, byteLength, end: null }
-  return { ...parser.feed(order.stream, Buffer.from(buffer, byteOffset, byteLength)), byteLength, end: null }
+  return { ...parser.feed(order.parts), byteLength, end: null }
 }
+
+const atEnd = () => ({ lineCount: parser.lineCount, warnings: parser.warnings })
