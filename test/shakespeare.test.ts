@@ -73,9 +73,12 @@ describeWithPython('the trained example and PyTorch', 'transformers', () => {
 
   test('training goes on from a checkpoint as if it had not stopped', () => {
     const work = temporaryFolder('training')
-    const train = (...options: string[]) => {
+    const start = (...options: string[]) => {
       const argv = [TRAIN, '--work', work, '--check-every', '0', '--steps', '2', '--threads', '1', ...options]
-      const ran = spawnSync(TEST_PYTHON ?? 'python3', argv, { encoding: 'utf8' })
+      return spawnSync(TEST_PYTHON ?? 'python3', argv, { encoding: 'utf8' })
+    }
+    const train = (...options: string[]) => {
+      const ran = start(...options)
       expect(ran.status, ran.stderr).toBe(0)
       return new Map(
         [...ran.stdout.matchAll(/^step (\d+) loss ([\d.]+) grad_norm ([\d.]+)/gm)].map((line) => [line[1], line[0]]),
@@ -83,8 +86,11 @@ describeWithPython('the trained example and PyTorch', 'transformers', () => {
     }
     const whole = train('--save-every', '1')
     expect([...whole.keys()]).toEqual(['0', '1'])
-    const resumed = train('--save-every', '0', '--resume', join(work, 'step_0.pt'))
-    expect([...resumed]).toEqual([['1', whole.get('1')]])
+    const goOn = ['--save-every', '0', '--resume', join(work, 'step_0.pt'), '--start-step']
+    expect([...train(...goOn, '1')]).toEqual([['1', whole.get('1')]])
+    const refused = start(...goOn, '0')
+    expect(refused).toMatchObject({ status: 1, stdout: '' })
+    expect(refused.stderr).toBe('train.py: training goes on with step 1, not with --start-step 0\n')
   }, 240_000)
 })
 

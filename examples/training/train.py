@@ -29,13 +29,13 @@ def main():
     options = parse()
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
-    options.work.mkdir(parents=True, exist_ok=True)
     scenes = read_scenes(options.speeches)
-    tokenizer = make_tokenizer(options.work / "tokenizer.json", scenes)
+    tokenizer = make_tokenizer(options.tokenizer or options.work / "tokenizer.json", scenes)
     train_ids, held_out_ids = read_ids(tokenizer, scenes)
     model = LlamaForCausalLM(configuration())
     optimizer = make_optimizer(model)
     first = resume(options.resume, model, optimizer) if options.resume else 0
+    check_steps(first, options)
     if first == 0:
         print(f"{sum(p.numel() for p in model.parameters())} parameters, {len(train_ids)} tokens to train on", flush=True)
     train(model, optimizer, train_ids, held_out_ids, first, options)
@@ -46,13 +46,16 @@ def main():
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--work", type=Path, default=Path("work"), help="where tokenizer and checkpoints are kept")
+    parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json; made and kept with the checkpoints where it is not given")
     parser.add_argument("--export", type=Path, help="the folder that the trained model is written to")
     parser.add_argument("--resume", type=Path, help="a checkpoint to go on from")
+    parser.add_argument("--start-step", type=int, help="the step to go on with; it must be the one after the checkpoint's last")
     parser.add_argument("--steps", type=int, default=1500, help="the step to stop before")
     parser.add_argument("--schedule", type=int, default=1500, help="steps that the learning rate is planned for")
     parser.add_argument("--save-every", type=int, default=250, help="steps between checkpoints; 0: none")
     parser.add_argument("--check-every", type=int, default=100, help="steps between losses on held-out text; 0: none")
     parser.add_argument("--speeches", type=int, default=3, help="speeches between two ends of text")
+    parser.add_argument("--all-digits", action="store_true", help="print losses and norms so that nothing of them is lost")
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--threads", type=int, default=2)
     return parser.parse_args()
@@ -81,6 +84,7 @@ def make_tokenizer(path, scenes):
     trainer = trainers.BpeTrainer(vocab_size=VOCABULARY, special_tokens=[END], show_progress=False,
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
     tokenizer.train_from_iterator(scenes, trainer)
+    path.parent.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(path))
     return tokenizer
 
@@ -106,6 +110,13 @@ def resume(path, model, optimizer):
     return saved["next_step"]
 
 
+def check_steps(first, options):
+    if options.start_step not in (None, first):
+        sys.exit(f"train.py: training goes on with step {first}, not with --start-step {options.start_step}")
+    if first >= options.steps and not options.export:
+        sys.exit(f"train.py: nothing to do: it would go on with step {first} and stop before step {options.steps}")
+
+
 def train(model, optimizer, train_ids, held_out_ids, first, options):
     model.train()
     for step in range(first, options.steps):
@@ -119,7 +130,8 @@ def train(model, optimizer, train_ids, held_out_ids, first, options):
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         milliseconds = (time.perf_counter() - started) * 1000
-        print(f"step {step} loss {loss.item():.6f} grad_norm {norm.item():.6f} ms {milliseconds:.0f}", flush=True)
+        form = "" if options.all_digits else ".6f"
+        print(f"step {step} loss {loss.item():{form}} grad_norm {norm.item():{form}} ms {milliseconds:.0f}", flush=True)
         if options.check_every and (step + 1) % options.check_every == 0:
             print(f"held_out {step} loss {held_out_loss(model, held_out_ids):.6f}", flush=True)
         if options.save_every and (step + 1) % options.save_every == 0:
@@ -149,6 +161,7 @@ def held_out_loss(model, ids):
 
 
 def save(path, model, optimizer, next_step):
+    path.parent.mkdir(parents=True, exist_ok=True)
     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "next_step": next_step}, path)
     print(f"saved {path}", flush=True)
 
