@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const WORDS = {
@@ -7,6 +8,7 @@ const WORDS = {
   'batch-size': { type: 'string', default: '64' },
   dropout: { type: 'string', default: '0.1' },
   'checkpoint-dir': { type: 'string' },
+  name: { type: 'string' },
   'save-every': { type: 'string', default: '20' },
   resume: { type: 'string' },
   'start-step': { type: 'string' },
@@ -30,6 +32,7 @@ usage: node train.mjs [options]
   --batch-size N            points per step (64)
   --dropout P               part of the hidden values that is dropped (0.1)
   --checkpoint-dir FOLDER   save there: before the first step and every --save-every steps
+  --name NAME               a folder below that one, for checkpoints of this training alone
   --save-every N            steps between two saves (20)
   --resume FILE             go on from a checkpoint
   --start-step N            the step to go on with; it must be the one after the checkpoint's last
@@ -67,7 +70,7 @@ export function readOptions(argv) {
     plannedSteps: whole(words, 'steps', 1),
     batchSize: whole(words, 'batch-size', 1),
     dropout: dropoutOf(words),
-    folder: words['checkpoint-dir'] ?? null,
+    folder: folderOf(words),
     saveEvery: whole(words, 'save-every', 1),
     resume: words.resume ?? null,
     startStep: optional(words, 'start-step', 0),
@@ -113,6 +116,12 @@ function dropoutOf(words) {
   if (words.dropout === '' || !(value >= 0 && value < 1))
     refuse(`--dropout must be from 0 to less than 1, not ${JSON.stringify(words.dropout)}`)
   return value
+}
+
+function folderOf({ name, 'checkpoint-dir': folder }) {
+  if (name !== undefined && !/^\w[\w.-]*$/.test(name))
+    refuse(`--name must be letters and digits, not ${JSON.stringify(name)}`)
+  return folder === undefined ? null : join(folder, name ?? '')
 }
 
 function oneOf(words, name, values) {
