@@ -64,7 +64,7 @@ describe('the training program of examples/convergence', () => {
   test.each([
     ['--learning-rate-factor', '1.03'],
     ['--adam-bug', 'bias-correction'],
-    ['--noise-seed', '2'],
+    ['--noise-seed', '1'],
     ['--dropout', '0.2'],
   ])('%s %s changes the numbers', (...fault) => {
     const healthy = stepsOf(['--run-steps', '3'])

@@ -73,6 +73,7 @@ export async function sampleProject(): Promise<string> {
   writeFileSync(join(folder, 'faulty.onnx'), classifier(WEIGHTS.with(3, 0.95)))
   copyFixture('onnx-cases/test_basic_conv_without_padding', join(folder, 'conv_test'))
   cpSync(join(root, 'examples/decoders/shakespeare'), join(folder, 'shakespeare'), { recursive: true })
+  cpSync(join(root, 'examples/convergence'), join(folder, 'examples/convergence'), { recursive: true })
   const { probabilities, labels } = classified()
   await writePlanted(folder)
   await writeNpy(join(folder, 'features.npy'), memorySource('features', floats([2, 4], FEATURES)))

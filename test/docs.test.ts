@@ -21,7 +21,7 @@ import { hasBrowser } from './browser.ts'
 import { floats, sampleProject, shell } from './docs-project.ts'
 import { TEST_PYTHON } from './python.ts'
 
-const EXAMPLES = ['decoders/shakespeare', 'python-worker', 'real-models', 'toolchain', 'training'].map(
+const EXAMPLES = ['convergence', 'decoders/shakespeare', 'python-worker', 'real-models', 'toolchain', 'training'].map(
   (name) => `examples/${name}`,
 )
 const pages = ['.', 'docs', 'bench', ...EXAMPLES].flatMap((folder) =>

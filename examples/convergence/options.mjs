@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 
 const WORDS = {
   seed: { type: 'string', default: '1' },
-  'noise-seed': { type: 'string', default: '1' },
+  'noise-seed': { type: 'string', default: '0' },
   steps: { type: 'string', default: '200' },
   'batch-size': { type: 'string', default: '64' },
   dropout: { type: 'string', default: '0.1' },
@@ -27,7 +27,7 @@ const HELP = `Trains a small network to tell the three arms of a spiral apart.
 usage: node train.mjs [options]
 
   --seed N                  data, first weights and batches (1)
-  --noise-seed N            dropout (1)
+  --noise-seed N            dropout (0)
   --steps N                 steps of the whole training, which the learning rate is planned for (200)
   --batch-size N            points per step (64)
   --dropout P               part of the hidden values that is dropped (0.1)
