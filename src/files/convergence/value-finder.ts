@@ -31,6 +31,8 @@ class PatternFinder implements ValueFinder {
   all(line: string): LoggedValues | null {
     const match = this.#pattern.exec(line)
     if (match === null) return null
+    // By far the most common, and a literal takes a tenth of the memory that adding a numeric key does.
+    if (this.#labels === null && match.length === 2) return match[1] === undefined ? null : { '0': match[1] }
     const values: Record<string, string> = {}
     let count = 0
     for (let group = 1; group < match.length; group++) {
