@@ -19,6 +19,7 @@ import {
   SETUP_OPTIONS,
   THRESHOLDS_OPTIONS,
 } from '../settings/command-options.ts'
+import { CONVERGE_COMMAND_OPTIONS, CONVERGE_GROUPS } from '../settings/converge-options.ts'
 import { DECODER_GROUPS, DECODERS_COMMAND_OPTIONS } from '../settings/decoder-options.ts'
 import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
 import { valueText } from '../settings/option-text.ts'
@@ -80,6 +81,15 @@ const COMMANDS: readonly CommandSpec[] = [
     summary: 'learn thresholds from the metric files of a trusted baseline: pooled 99th percentiles',
     options: THRESHOLDS_OPTIONS,
     load: async () => (await import('./thresholds.ts')).thresholds,
+  },
+  {
+    name: 'converge',
+    argument: '[accept]',
+    summary:
+      'has training got worse: replay stretches from checkpoints; -g records them, accept renews what was recorded',
+    completes: ['accept'],
+    options: CONVERGE_COMMAND_OPTIONS,
+    load: async () => (await import('./converge.ts')).converge,
   },
   {
     name: 'diff',
@@ -171,7 +181,7 @@ const COMMANDS: readonly CommandSpec[] = [
   },
 ]
 
-const GROUPS = [...Object.entries(OPTION_GROUPS), ...Object.entries(DECODER_GROUPS)]
+const GROUPS = [OPTION_GROUPS, DECODER_GROUPS, CONVERGE_GROUPS].flatMap((groups) => Object.entries(groups))
 
 const ALL_OPTIONS: readonly OptionSpec[] = COMMANDS.flatMap(({ options }) => options)
 

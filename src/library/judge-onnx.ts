@@ -35,7 +35,7 @@ export function planOnnx(invocation: Invocation, notice: Audience['notice']): Re
   return listSuites(invocation, notice, (pool) => planAll(invocation, pool, null, notice))
 }
 
-/** `assay run` judges decoders too, where the configuration names some; then models only where it names those. */
+/** `assay run` judges all that the configuration names; models then only where it names some. */
 async function planAll(
   invocation: Invocation,
   pool: Pool,
@@ -43,15 +43,28 @@ async function planAll(
   notice: Audience['notice'],
 ): Promise<Planned> {
   const models = planModels(invocation, pool, forms)
-  const { decoders: section, models: named } = invocation.loaded.config
-  if (invocation.command !== 'run' || section === undefined) return models
-  const { configuredDecoders } = await import('./decoders/judge-decoders.ts')
-  const decoders = await configuredDecoders(invocation, pool, notice)
-  if (!decoders) return models
+  const others = invocation.command === 'run' ? await planOthers(invocation, pool, notice) : []
+  if (others.length === 0) return models
+  const all = [...(invocation.loaded.config.models === undefined ? [] : [models]), ...others]
   return {
-    suites: [...(named === undefined ? [] : models.suites), ...decoders.suites],
-    choices: { ...Object(models.choices), ...Object(decoders.choices) },
+    suites: all.flatMap(({ suites }) => suites),
+    choices: Object.assign({}, ...all.map(({ choices }) => choices)),
   }
+}
+
+/** Suites that only a section of the configuration asks for. */
+async function planOthers(invocation: Invocation, pool: Pool, notice: Audience['notice']): Promise<Planned[]> {
+  const { decoders, convergence } = invocation.loaded.config
+  const planned: (Planned | null)[] = []
+  if (decoders) {
+    const { configuredDecoders } = await import('./decoders/judge-decoders.ts')
+    planned.push(await configuredDecoders(invocation, pool, notice))
+  }
+  if (convergence) {
+    const { configuredConvergence } = await import('./convergence/judge-convergence.ts')
+    planned.push(await configuredConvergence(invocation, convergence, notice))
+  }
+  return planned.filter((one) => one !== null)
 }
 
 const FORMS_OWNER = { option: '--debug-ir', marker: '.assay-debug-ir' }

@@ -47,9 +47,9 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
     ...write('flags', result.flags.map((flag) => cleanText(flag, 80)).join(', ')),
     ...write('compared', coverageText(result)),
     ...(result.error ? errorLines(result.error, options) : []),
+    ...curveLines(result.curves ?? [], options.style).map((line) => `  ${line}`),
     ...caseMetrics(result).flatMap((metric) => write('metric', metricLine(metric, options.style))),
     ...outputLines(result, options),
-    ...curveLines(result.curves ?? [], options.style).map((line) => `  ${line}`),
     ...(result.figures ?? []).flatMap((figure, i) => write(i === 0 ? 'figures' : '', cleanProse(figure))),
     ...textLines(result, options),
     ...(result.band ?? []).flatMap((band) => write('noise', bandText(band))),
@@ -191,9 +191,13 @@ function metricLine(metric: Metric, style: Style): string {
 
 function outputTitle(output: OutputResult, style: Style): string {
   const verdict = paintVerdict(style, output.verdict, `${style.symbol(output.verdict)} ${output.verdict}`)
-  const shape = output.shape ? formatShape(output.shape) : 'shape not known'
-  const kind = `${output.dtype ?? 'dtype not known'} ${cleanText(shape, 120)}`
-  return `  ${style.paint('dim', 'output'.padEnd(LABEL_WIDTH))}${cleanText(output.name, 200)}  ${kind}  ${verdict}`
+  return `  ${style.paint('dim', 'output'.padEnd(LABEL_WIDTH))}${cleanText(output.name, 200)}  ${kindText(output)}${verdict}`
+}
+
+/** Numbers that a program logged are no tensors. */
+function kindText({ dtype, shape }: OutputResult): string {
+  if (dtype === null && shape === null) return ''
+  return `${dtype ?? 'dtype not known'} ${shape ? cleanText(formatShape(shape), 120) : 'shape not known'}  `
 }
 
 function mismatchText(output: OutputResult): string | undefined {

@@ -54,17 +54,23 @@ function furthestApart({ steps, reference, target, low, high }: Curve): [string,
   const places = target.flatMap((values) =>
     steps.flatMap((step, i) => {
       const value = values[i]
-      return value === null || value === undefined ? [] : [{ i, step, by: value - reference[i]! }]
+      return value === null || value === undefined ? [] : [apartAt(i, step, reference[i]!, value)]
     }),
   )
   const [first, ...rest] = places
   if (!first) return ['not logged', '']
-  const worst = rest.reduce((most, place) => (isFurther(place.by, most.by) ? place : most), first)
+  const worst = rest.reduce((most, place) => (isFurther(place.part, most.part) ? place : most), first)
   return [differenceText(worst.by, reference[worst.i]!, worst.step), limitText(low[worst.i], high[worst.i])]
 }
 
-function isFurther(by: number, than: number): boolean {
-  return !Number.isNaN(than) && !(Math.abs(by) <= Math.abs(than))
+/** As a part of what was recorded, where that is not 0. */
+function apartAt(i: number, step: number, reference: number, target: number) {
+  const by = target - reference
+  return { i, step, by, part: Math.abs(reference === 0 ? by : by / reference) }
+}
+
+function isFurther(part: number, than: number): boolean {
+  return !Number.isNaN(than) && !(part <= than)
 }
 
 function differenceText(by: number, reference: number, step: number): string {

@@ -26,6 +26,14 @@ interface ConfigTolerance {
   readonly allowedMismatch?: number
 }
 
+/** Training that `assay run` replays; paths as `assay converge` takes them. */
+export interface ConvergenceSettings {
+  readonly testConfigPath: string
+  readonly storagePath: string
+  readonly manifestName?: string
+  readonly root?: string
+}
+
 /** Text-generation models, and the options of `assay decoders` that are not those of every command. */
 export interface DecoderSettings {
   /** Folders or ids of a hub. */
@@ -74,6 +82,7 @@ export interface AssayConfig {
   readonly dims?: Readonly<Record<string, Readonly<Record<string, number | readonly number[]>>>>
   readonly tolerances?: readonly ConfigTolerance[]
   readonly decoders?: DecoderSettings
+  readonly convergence?: readonly ConvergenceSettings[]
   /** Two, or more: cases on which they disagree are inconclusive. */
   readonly reference?: string | readonly string[]
   readonly target?: string | readonly string[]

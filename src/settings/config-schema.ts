@@ -45,6 +45,13 @@ const target = z.union([
   }),
 ])
 
+const convergence = z.strictObject({
+  testConfigPath: z.string(),
+  storagePath: z.string(),
+  manifestName: z.string().optional(),
+  root: z.string().optional(),
+})
+
 const sections = z.object({
   models: z.array(z.string()).optional(),
   targets: z.record(z.string(), target).optional(),
@@ -53,6 +60,7 @@ const sections = z.object({
   dims: z.record(z.string(), z.record(z.string(), z.union([size, z.array(size)]))).optional(),
   tolerances: z.array(tolerance).optional(),
   decoders: z.record(z.string(), z.unknown()).optional(),
+  convergence: z.array(convergence).optional(),
   expected: z.string().optional(),
   python: z.string().optional(),
 })

@@ -5,7 +5,7 @@ import type { TestValues } from './test-values.ts'
 
 /** What is the same for all cases of an invocation. */
 export interface Invoked {
-  readonly command: 'test' | 'run' | 'decoders test' | 'decoders baseline'
+  readonly command: 'test' | 'run' | 'decoders test' | 'decoders baseline' | 'converge'
   readonly paths: readonly string[]
   readonly values: TestValues
   readonly config: string | null
@@ -28,7 +28,7 @@ export function reproduceCommand(id: string, { command, paths, values, config, m
     ...single('--hw', values.hw),
     ...single('--chip', values.chip),
     ...single('--board', values.board),
-    ...unlessDefault(values, command.startsWith('decoders') ? OF_ALL : ['scope', 'layerInputs', ...OF_ALL]),
+    ...unlessDefault(values, DECISIVE[command] ?? OF_ALL),
     ...single('--expected', values.expected),
     ...single('--python', values.python),
     ...repeated('--layer-group', values.layerGroup),
@@ -38,7 +38,8 @@ export function reproduceCommand(id: string, { command, paths, values, config, m
     ...single('--atol', values.atol),
     ...single('--allowed-mismatch', values.allowedMismatch),
     ...more,
-    '-t',
+    // There -t is the configuration of the tests.
+    command === 'converge' ? '--pattern' : '-t',
     `^${id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`,
   ]
   return words.map(shellWord).join(' ')
@@ -46,6 +47,15 @@ export function reproduceCommand(id: string, { command, paths, values, config, m
 
 /** What decides about results of every command. */
 const OF_ALL = ['seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate'] as const
+
+const OF_TENSORS = ['scope', 'layerInputs', ...OF_ALL] as const
+
+/** Of these commands other options than those of all. */
+const DECISIVE: Partial<Record<Invoked['command'], readonly (keyof TestValues)[]>> = {
+  test: OF_TENSORS,
+  run: OF_TENSORS,
+  converge: [],
+}
 
 function unlessDefault(values: TestValues, keys: readonly (keyof TestValues)[]): string[] {
   return keys.flatMap((key) => {

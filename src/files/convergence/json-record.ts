@@ -1,7 +1,7 @@
 import type { Lookup } from './value-finder.ts'
 
 /** A longer line is no record of metrics, and patterns overflow on it. */
-export const MAX_RECORD_LENGTH = 2 ** 20
+const MAX_RECORD_LENGTH = 2 ** 20
 
 const NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN/g
 const QUOTE = 0x22

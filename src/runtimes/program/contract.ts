@@ -20,7 +20,7 @@ export interface ProgramRequest {
   onEvents(events: readonly LogEvent[]): boolean
 }
 
-export interface ProgramLimits {
+interface ProgramLimits {
   /** Without a word on either stream. */
   readonly idleMs: number
   readonly totalMs: number | null

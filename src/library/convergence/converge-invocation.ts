@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { readConvergenceTests } from '../../files/convergence/read-tests.ts'
+import { CONVERGENCE_OPTIONS } from '../../settings/converge-options.ts'
+import { type ConvergeValues, convergeValues } from '../../settings/converge-values.ts'
+import { resolveOptions } from '../../settings/options.ts'
+import type { PlannedTest } from '../../suites/convergence/planned-test.ts'
+import { Storage } from '../../suites/convergence/storage.ts'
+import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
+import type { Audience } from '../judge-suites.ts'
+
+/** What was asked for of training programs. */
+export interface ConvergeInvocation extends Invocation {
+  readonly converge: ConvergeValues
+}
+
+export async function convergeInvocation(asked: Asked): Promise<ConvergeInvocation> {
+  const { options, environment } = asked
+  const { values } = resolveOptions(CONVERGENCE_OPTIONS, { commandLine: options, environment, file: {} })
+  const converge = convergeValues(values)
+  const invocation = await invocationOf({ ...asked, paths: [] })
+  return { ...invocation, converge, more: wordsOf(converge) }
+}
+
+/** The options again, for the command that judges a case alone. */
+function wordsOf({ testConfigPath, storagePath, gather, manifestName, root, seeds }: ConvergeValues): string[] {
+  const isNamed = manifestName !== CONVERGENCE_OPTIONS.find(({ key }) => key === 'manifestName')!.default
+  return [
+    ...['-t', testConfigPath, '-s', storagePath],
+    ...(gather ? ['-g'] : []),
+    ...(isNamed ? ['--manifest-name', manifestName] : []),
+    ...(root === undefined ? [] : ['--root', root]),
+    ...(seeds.length > 0 ? ['--seeds', seeds.length === 1 ? `${seeds[0]},` : seeds.join(',')] : []),
+  ]
+}
+
+type Told = Pick<Audience, 'notice' | 'hear'>
+
+/** The tests of the configuration, with where they run and where they are kept. */
+export async function plannedTests(
+  cwd: string,
+  {
+    testConfigPath,
+    storagePath,
+    manifestName,
+    root,
+  }: Omit<ConvergeValues, 'gather' | 'seeds' | 'startOver' | 'dryRun'>,
+  { notice, hear }: Told,
+): Promise<PlannedTest[]> {
+  const path = resolve(cwd, testConfigPath)
+  const tests = await readConvergenceTests(path)
+  for (const { name, warnings } of tests) for (const warning of warnings) notice(`${name}: ${warning}`)
+  const base = root === undefined ? (gitRootOf(path) ?? cwd) : resolve(cwd, root)
+  const folder = resolve(cwd, storagePath)
+  return tests.map((test) => ({
+    test,
+    cwd: resolve(base, test.directory),
+    storage: new Storage(folder, test, manifestName),
+    ...(hear && { hear }),
+  }))
+}
+
+function gitRootOf(path: string): string | null {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder
+    if (folder === dirname(folder)) return null
+  }
+}

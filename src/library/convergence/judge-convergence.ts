@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { UsageError } from '../../domain/errors.ts'
+import type { ConvergenceSettings } from '../../settings/assay-config.ts'
+import { gatherSuite } from '../../suites/convergence/gather-suite.ts'
+import type { ConvergenceOptions, PlannedTest } from '../../suites/convergence/planned-test.ts'
+import { DEFAULT_MANIFEST } from '../../suites/convergence/storage.ts'
+import { convergenceSuite, renewalSuite } from '../../suites/convergence/suite.ts'
+import { describeEnvironment } from '../environment.ts'
+import { type Invocation, reproduceOf } from '../invocation.ts'
+import { type Audience, type JudgedOutcome, judgeSuites, listSuites, type Planned } from '../judge-suites.ts'
+import { type ConvergeInvocation, plannedTests } from './converge-invocation.ts'
+import { gitState } from './git-state.ts'
+
+/** What is done with the windows of a storage. */
+export type ConvergeAction = 'judge' | 'renew'
+
+/** Gathers, replays or renews training curves. */
+export function judgeConvergence(
+  invocation: ConvergeInvocation,
+  audience: Audience,
+  action: ConvergeAction = 'judge',
+): Promise<JudgedOutcome> {
+  return judgeSuites(invocation, audience, () => planned(invocation, audience, action))
+}
+
+/** The ids of the cases; no program is started. */
+export function listConvergence(
+  invocation: ConvergeInvocation,
+  notice: Audience['notice'],
+): ReturnType<typeof listSuites> {
+  return listSuites(invocation, notice, () => planned(invocation, { notice }, 'judge'))
+}
+
+/** The training that the configuration names, for a run of everything. */
+export async function configuredConvergence(
+  invocation: Invocation,
+  sections: readonly ConvergenceSettings[],
+  notice: Audience['notice'],
+): Promise<Planned> {
+  const { cwd, loaded } = invocation
+  // As written beside the configuration.
+  const base = loaded.path === null ? cwd : dirname(loaded.path)
+  const named = sections.map((section) =>
+    plannedTests(base, { manifestName: DEFAULT_MANIFEST, root: undefined, ...section }, { notice }),
+  )
+  const tests = (await Promise.all(named)).flat()
+  for (const test of tests) refuseMissingFolder(test)
+  const options = { ...optionsOf(invocation, tests), seeds: [] }
+  return { suites: [convergenceSuite(options)], choices: { convergence: tests.map(({ test }) => test.digest) } }
+}
+
+function optionsOf(invocation: Invocation, tests: readonly PlannedTest[]): Omit<ConvergenceOptions, 'seeds'> {
+  const { values } = invocation
+  return { tests, jobs: values.jobs ?? 1, environment: describeEnvironment(), reproduce: reproduceOf(invocation) }
+}
+
+async function planned(
+  invocation: ConvergeInvocation,
+  told: Pick<Audience, 'notice' | 'hear'>,
+  action: ConvergeAction,
+): Promise<Planned> {
+  const { converge, cwd } = invocation
+  const tests = await plannedTests(cwd, converge, told)
+  for (const test of tests) refuseMissingFolder(test)
+  const options = { ...optionsOf(invocation, tests), seeds: converge.seeds }
+  const choices = { convergence: { tests: tests.map(({ test }) => test.digest), seeds: converge.seeds } }
+  if (converge.gather) {
+    const git = await gitState(tests[0]?.cwd ?? cwd)
+    return { suites: [gatherSuite({ ...options, git, startOver: converge.startOver })], choices }
+  }
+  refuseUngathered(tests, converge.storagePath)
+  return { suites: [action === 'renew' ? renewalSuite(options) : convergenceSuite(options)], choices }
+}
+
+function refuseMissingFolder({ test, cwd }: PlannedTest): void {
+  if (existsSync(cwd)) return
+  const text = `directory "${test.directory}" of ${test.name} is not there: looked for ${cwd}`
+  throw new UsageError('converge', `${text}; it is relative to the git root of the configuration, or to --root`)
+}
+
+function refuseUngathered(tests: readonly PlannedTest[], storage: string): void {
+  if (tests.some((test) => test.storage.exists)) return
+  const [first] = tests
+  const wanted = first ? `: looked for ${first.storage.manifestPath}` : ''
+  throw new UsageError(
+    'converge',
+    `nothing was gathered in ${storage} yet${wanted}; gather known-good training with -g first`,
+  )
+}

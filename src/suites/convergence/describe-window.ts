@@ -1,0 +1,101 @@
+import type { JudgedPoint, JudgedSeries, WindowJudgement } from '../../compare/convergence/contract.ts'
+import type { Curve, Metric, OutputResult, WorstPlace } from '../../domain/result.ts'
+
+const WORST_PLACES = 5
+
+/** A metric under one label as the record shows it. */
+export function outputOf(series: JudgedSeries): OutputResult {
+  const { name, verdict, rule, reason, beyond } = series
+  return {
+    name,
+    dtype: null,
+    shape: null,
+    verdict,
+    rule,
+    ...(reason !== undefined && { reason }),
+    flags: [],
+    metrics: metricsOf(series),
+    mismatches: beyond.of > 0 ? beyond : null,
+    worst: worstOf(series),
+  }
+}
+
+function metricsOf({ points, statistic }: JudgedSeries): Metric[] {
+  const counted = points.filter(({ isWarmUp }) => !isWarmUp)
+  const largest = (values: readonly number[]) => values.reduce((most, value) => Math.max(value, most), 0)
+  const absolute = counted.map(({ reference, target }) => Math.abs(target - reference))
+  const relative = counted.map(({ reference }, i) => (reference === 0 ? 0 : absolute[i]! / Math.abs(reference)))
+  const lower = (name: string, value: number): Metric => ({ name, direction: 'lower', value, count: counted.length })
+  if (counted.length === 0 || absolute.some(Number.isNaN)) return []
+  const one = statistic && {
+    ...lower(statistic.name, statistic.value),
+    threshold: statistic.limit,
+    count: statistic.count,
+  }
+  return [...(one ? [one] : []), lower('max_rel', largest(relative)), lower('max_abs', largest(absolute))]
+}
+
+function worstOf({ name, points }: JudgedSeries): WorstPlace[] {
+  const beyond = points.filter(({ passes, isWarmUp }) => !passes && !isWarmUp)
+  const shown = [...beyond].sort((a, b) => excessOf(b) - excessOf(a)).slice(0, WORST_PLACES)
+  return shown.map((point) => ({
+    tensor: name,
+    index: [point.step],
+    reference: String(point.reference),
+    target: String(point.target),
+    error: Math.abs(point.target - point.reference),
+    allowed: allowedOf(point),
+  }))
+}
+
+/** How far beyond its limit, NaN furthest of all. */
+function excessOf(point: JudgedPoint): number {
+  const excess = Math.abs(point.target - point.reference) - allowedOf(point)
+  return Number.isNaN(excess) ? Number.POSITIVE_INFINITY : excess
+}
+
+/** The difference that would still have passed on the side where the target is. */
+function allowedOf({ reference, target, low, high }: JudgedPoint): number {
+  const limit = target > reference ? high : low
+  return limit === null ? 0 : Math.max(0, Math.abs(limit - reference))
+}
+
+/** Points that a curve keeps; a terminal and a page draw no more. */
+const MOST_POINTS = 512
+
+export function curveOf({ name, verdict, points, noise }: JudgedSeries, replays: number): Curve {
+  const steps = thinned([...new Set(points.map(({ step }) => step))].sort((a, b) => a - b))
+  const at = (step: number, replay?: number) =>
+    points.find((point) => point.step === step && (replay === undefined || point.replay === replay))
+  const noiseAt = new Map(noise?.map((entry) => [entry.step, entry]))
+  return {
+    name,
+    verdict,
+    steps,
+    reference: steps.map((step) => at(step)!.reference),
+    target: Array.from({ length: replays }, (_, replay) => steps.map((step) => at(step, replay)?.target ?? null)),
+    low: steps.map((step) => at(step)!.low),
+    high: steps.map((step) => at(step)!.high),
+    ...(noise && {
+      noise: {
+        mean: steps.map((step) => noiseAt.get(step)?.mean ?? Number.NaN),
+        deviation: steps.map((step) => noiseAt.get(step)?.deviation ?? Number.NaN),
+      },
+    }),
+  }
+}
+
+/** Evenly, the first and the last among them. */
+function thinned(steps: readonly number[]): number[] {
+  if (steps.length <= MOST_POINTS) return [...steps]
+  return Array.from({ length: MOST_POINTS }, (_, i) => steps[Math.round((i * (steps.length - 1)) / (MOST_POINTS - 1))]!)
+}
+
+/** What is wrong, worst first: what is not there, then numbers. */
+export function reasonOf({ problems, series }: WindowJudgement): string | undefined {
+  const numbers = series
+    .filter(({ verdict }) => verdict !== 'pass')
+    .map(({ name, reason }) => `${name}: ${reason ?? 'not as recorded'}`)
+  const all = [...problems, ...numbers]
+  return all.length === 0 ? undefined : all.join('; ')
+}

@@ -1,0 +1,46 @@
+import { UsageError } from '../../domain/errors.ts'
+import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
+import type { CheckpointFacts, Manifest, Sidecar } from '../../files/convergence/contract.ts'
+import type { PlannedTest } from './planned-test.ts'
+import { replayReach } from './replay-window.ts'
+
+/** Where an interrupted gathering goes on. */
+export interface GatherPoint {
+  /** What is complete already. */
+  readonly entries: Manifest
+  readonly facts: Readonly<Record<string, CheckpointFacts>>
+  readonly reach: { readonly checkpointInput: string; readonly startStep: number }
+  /** The last step that the checkpoint has; null: none. */
+  readonly lastStep: number | null
+  /** The checkpoint that it goes on from, whose window is recorded anew. */
+  readonly reopens: string
+}
+
+/** null: from the beginning. Refuses to write over a reference that is complete, or one of another configuration. */
+export async function gatherPoint(planned: PlannedTest, startOver: boolean): Promise<GatherPoint | null> {
+  const { storage, test } = planned
+  if (startOver || !storage.exists) return null
+  const [manifest, sidecar] = [await storage.manifest(), await storage.sidecar()]
+  refuseComplete(planned, sidecar)
+  const last = manifest.at(-1)
+  if (!last || !sidecar) return null
+  const checkpointInput = await locateCheckpoint(storage.manifestPath, last.checkpoint)
+  return {
+    entries: manifest.slice(0, -1),
+    facts: sidecar.checkpoints,
+    reach: { checkpointInput, startStep: replayReach(test, last).startStep },
+    lastStep: last.results.has(last.startStep) ? null : last.startStep,
+    reopens: checkpointInput,
+  }
+}
+
+function refuseComplete({ storage, test }: PlannedTest, sidecar: Sidecar | null): void {
+  const what = `${storage.manifestPath} is there already`
+  if (!sidecar) throw new UsageError('gather', `${what}, gathered by another tool; --start-over writes over it`)
+  if (sidecar.complete) throw new UsageError('gather', `${what} and complete; --start-over gathers it anew`)
+  if (sidecar.configDigest === test.digest) return
+  throw new UsageError(
+    'gather',
+    `${what}, incomplete and of another configuration of ${test.name}; --start-over gathers it anew`,
+  )
+}

@@ -1,0 +1,24 @@
+import { StageError } from '../../domain/errors.ts'
+import type { Lab } from '../../runs/contract.ts'
+import { replayAll, type WindowUnderTest } from './judge-replay.ts'
+import type { PlannedTest } from './planned-test.ts'
+import { wholeRecording } from './whole-recording.ts'
+
+/** Does every window again with further seeds, so that what noise is normal is known; written down after each. */
+export async function gatherSamples(planned: PlannedTest, seeds: readonly number[], lab: Lab): Promise<void> {
+  const { storage } = planned
+  const [manifest, sidecar] = [await storage.manifest(), await storage.sidecar()]
+  if (seeds.length > 0 && planned.test.flags.run.seed)
+    for (const entry of manifest) await sampleWindow({ planned, entry, sidecar, windows: 1 }, seeds, lab)
+}
+
+export async function sampleWindow(window: WindowUnderTest, seeds: readonly number[], lab: Lab): Promise<void> {
+  const { planned, entry } = window
+  const replays = await replayAll(window, lab, seeds)
+  const samples = replays.map((replay) => ({ seed: replay.seed!, results: wholeRecording(window, replay) }))
+  await planned.storage.change((manifest, sidecar) => {
+    if (!sidecar) throw new StageError('run', 'a manifest of another tool has no place for seeds; gather it with -g')
+    const facts = { ...sidecar.checkpoints[entry.startStep]!, samples }
+    return [manifest, { ...sidecar, checkpoints: { ...sidecar.checkpoints, [entry.startStep]: facts } }]
+  })
+}

@@ -1,0 +1,96 @@
+import { formatBytes } from '../../domain/text.ts'
+import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
+import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import { type Gathered, gather, type Provenance, refuseOverwritten, refuseUnseen } from './gather.ts'
+import { gatherPoint } from './gather-point.ts'
+import { gatherSamples } from './gather-samples.ts'
+import { seedless } from './judge-replay.ts'
+import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
+import { programError } from './program-error.ts'
+import { ProgramTurns } from './program-turns.ts'
+import { caseOf } from './suite.ts'
+
+export interface GatherOptions extends ConvergenceOptions {
+  /** Writes over what is there. */
+  readonly startOver: boolean
+  readonly git: Provenance['git']
+}
+
+/** Known-good training, run once: recordings from every save on. */
+export function gatherSuite(options: GatherOptions): Suite {
+  const planned = new Map(options.tests.map((test) => [caseOf(test, 'gather').id, test]))
+  const turns = new ProgramTurns(options.jobs)
+  return {
+    name: 'convergence',
+    async *collect() {
+      for (const test of planned.values()) yield caseOf(test, 'gather')
+    },
+    judge: (c, lab) => turns.take(() => judgeGathering(c, planned.get(c.id)!, lab, options)),
+  }
+}
+
+async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: GatherOptions): Promise<Judgement> {
+  const { storage } = planned
+  const { startOver, environment, git, seeds } = options
+  await storage.create()
+  const from = await gatherPoint(planned, startOver)
+  const gathered = await gather(planned, from, { environment, git }, lab)
+  const manifest = storage.exists ? await storage.manifest() : []
+  const failure = failureOf(planned, gathered, manifest)
+  if (!failure) {
+    refuseUnseen(planned, manifest)
+    refuseOverwritten(manifest)
+    await gatherSamples(planned, seeds, lab)
+  }
+  const sidecar = await storage.sidecar()
+  return {
+    verdict: failure ? 'error' : 'captured',
+    ...(failure && { error: failure }),
+    flags: from ? ['resumed'] : [],
+    coverage: { compared: 0, expected: 0 },
+    metrics: [],
+    outputs: [],
+    worst: [],
+    figures: [...figuresOf(planned, manifest, sidecar, gathered), ...seedless(planned, seeds)],
+    measurements: { 'reference.command': gathered.argv.join(' ') },
+    reproduce: options.reproduce(c.id),
+  }
+}
+
+function failureOf(planned: PlannedTest, gathered: Gathered, manifest: Manifest) {
+  const { ending, exitCode } = gathered.outcome
+  if (ending !== 'exited' || exitCode !== 0) return programError(gathered)
+  if (manifest.length > 0) return null
+  const { lines } = gathered.outcome
+  const saves = gathered.empty.length
+  const why = saves > 0 ? `no step was logged after the ${saves} saves` : 'no line says that a checkpoint was saved'
+  const where = `log_parsing of ${planned.test.name} and log_output`
+  return { ...programError(gathered), message: `${why}, of ${lines} lines; see ${where}` }
+}
+
+function figuresOf(
+  { storage }: PlannedTest,
+  manifest: Manifest,
+  sidecar: Sidecar | null,
+  { empty, outcome }: Gathered,
+): string[] {
+  const lines = manifest.map(({ startStep, checkpoint, results }) => {
+    const facts = sidecar?.checkpoints[startStep]
+    const steps = [...results.keys()]
+    const about = [
+      `${results.size} ${results.size === 1 ? 'step' : 'steps'} (${steps[0]} to ${steps.at(-1)})`,
+      facts && formatBytes(facts.bytes),
+      facts && facts.samples.length > 0 && `${facts.samples.length} more seeds`,
+      facts && !facts.complete && 'short: training ended or was saved before the window did',
+    ].filter(Boolean)
+    return `ckpt_${startStep}: ${about.join(', ')}, ${checkpoint}`
+  })
+  const warnings = Object.values(sidecar?.checkpoints ?? {}).flatMap((facts) => facts.warnings)
+  return [
+    ...lines,
+    ...warnings,
+    ...outcome.warnings,
+    ...(empty.length > 0 ? [`nothing was logged after ${empty.join(', ')}`] : []),
+    ...(manifest.length > 0 ? [`wrote ${storage.manifestPath}`] : []),
+  ]
+}

@@ -1,0 +1,175 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { WindowJudgement } from '../../compare/convergence/contract.ts'
+import { judgeWindow } from '../../compare/convergence/judge-window.ts'
+import type { Recording } from '../../domain/convergence.ts'
+import { StageError } from '../../domain/errors.ts'
+import { toJson } from '../../domain/json.ts'
+import type { CaseError } from '../../domain/result.ts'
+import { checkpointFacts, locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
+import type { CheckpointFacts, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
+import type { Judgement, Lab } from '../../runs/contract.ts'
+import { curveOf, outputOf, reasonOf } from './describe-window.ts'
+import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
+import { isHealthy, programError } from './program-error.ts'
+import { type Replay, replay } from './replay.ts'
+
+/** One recording of a manifest, to be done again. */
+export interface WindowUnderTest {
+  readonly planned: PlannedTest
+  readonly entry: ManifestEntry
+  readonly sidecar: Sidecar | null
+  /** How many windows of this test are judged. */
+  readonly windows: number
+}
+
+/** Replays a window from its checkpoint and compares all that was recorded. */
+export async function judgeReplay(
+  id: string,
+  window: WindowUnderTest,
+  lab: Lab,
+  options: Pick<ConvergenceOptions, 'seeds' | 'reproduce'>,
+): Promise<Judgement> {
+  const facts = factsOf(window)
+  const replays = await replayAll(window, lab, options.seeds)
+  const judged = judgeReplays(window, replays)
+  await keepCurves(lab, judged, replays.length)
+  const failed = replays.find(({ outcome }) => !isHealthy(outcome))
+  const error = failed ? programError(failed) : nothingLogged(judged)
+  return {
+    verdict: error ? 'error' : judged.verdict,
+    ...reasonFor(judged, replays, error),
+    ...(error && { error }),
+    flags: flagsOf(replays, facts),
+    coverage: judged.coverage,
+    metrics: [],
+    outputs: judged.series.map(outputOf),
+    worst: [],
+    curves: judged.series.map((series) => curveOf(series, replays.length)),
+    figures: [...figuresOf(window, replays), ...seedless(window.planned, options.seeds), ...(facts?.warnings ?? [])],
+    measurements: measurementsOf(window, replays),
+    reproduce: options.reproduce(id),
+  }
+}
+
+/** Each seed once; the checkpoint must be the one that was gathered. */
+export async function replayAll(window: WindowUnderTest, lab: Lab, seeds: readonly number[]): Promise<Replay[]> {
+  const { planned, entry } = window
+  const checkpointInput = await locateCheckpoint(planned.storage.manifestPath, entry.checkpoint)
+  await checkCheckpoint(checkpointInput, window, lab)
+  const replays: Replay[] = []
+  for (const seed of usableSeeds(planned, seeds)) {
+    replays.push(await replay({ planned, entry, checkpointInput, seed }, lab))
+    if (!isHealthy(replays.at(-1)!.outcome)) break
+  }
+  return replays
+}
+
+/** A program that takes no seed is replayed once. */
+function usableSeeds({ test }: PlannedTest, seeds: readonly number[]): readonly (number | null)[] {
+  return seeds.length > 0 && test.flags.run.seed ? seeds : [null]
+}
+
+async function checkCheckpoint(path: string, window: WindowUnderTest, lab: Lab): Promise<void> {
+  const facts = factsOf(window)
+  if (!facts) return
+  await lab.step({ title: 'check the checkpoint', stage: 'inputs', key: null }, async () => {
+    const { bytes, sha256 } = await checkpointFacts(path)
+    if (sha256 === facts.sha256) return
+    const size = bytes === facts.bytes ? 'as large as it was' : `${bytes} bytes instead of ${facts.bytes}`
+    const text = `${window.entry.checkpoint} is not the checkpoint that was gathered (${size})`
+    throw new StageError('inputs', `${text}; put it back, or gather again`, { side: 'reference' })
+  })
+}
+
+function factsOf({ entry, sidecar }: WindowUnderTest): CheckpointFacts | undefined {
+  return sidecar?.checkpoints[entry.startStep]
+}
+
+/** A replay that broke off at a value that is not finite is judged up to there: that it has no more steps is no news. */
+function judgeReplays(window: WindowUnderTest, replays: readonly Replay[]): WindowJudgement {
+  const { entry, planned, windows } = window
+  const broken = replays.flatMap(({ brokeAt }) => (brokeAt === null ? [] : [brokeAt]))
+  const last = Math.min(Number.POSITIVE_INFINITY, ...broken)
+  const upTo = (recording: Recording) => new Map([...recording].filter(([step]) => step <= last))
+  const samples = factsOf(window)?.samples ?? []
+  const judged = judgeWindow({
+    rules: planned.test.rules,
+    recorded: upTo(entry.results),
+    samples: samples.map(({ results }) => upTo(results)),
+    replays: replays.map(({ recording }) => upTo(recording)),
+    windows,
+  })
+  return { ...judged, coverage: { ...judged.coverage, expected: entry.results.size * replays.length } }
+}
+
+function nothingLogged({ coverage }: WindowJudgement): CaseError | null {
+  if (coverage.compared > 0) return null
+  const message = `the program ended without logging any of the ${coverage.expected} recorded steps`
+  return { stage: 'run', side: 'target', message }
+}
+
+function reasonFor(judged: WindowJudgement, replays: readonly Replay[], error: CaseError | null) {
+  const broken = replays.flatMap(({ brokeAt }) =>
+    brokeAt === null ? [] : [`ended at step ${brokeAt}, which is not finite`],
+  )
+  const reason = [error ? undefined : reasonOf(judged), ...broken, ...offByOne(judged, replays)]
+    .filter(Boolean)
+    .join('; ')
+  return reason === '' ? {} : { reason }
+}
+
+/** The documented start does the step of the checkpoint again and so ends one too early. */
+function offByOne({ coverage }: WindowJudgement, replays: readonly Replay[]): string[] {
+  const { compared, expected } = coverage
+  const redone = replays.flatMap(({ early }) => early)
+  if (compared === 0 || compared >= expected || redone.length === 0) return []
+  return [
+    `the replay began with step ${redone[0]}, which the checkpoint already has: resume_at: next_step starts it one step later`,
+  ]
+}
+
+function flagsOf(replays: readonly Replay[], facts: CheckpointFacts | undefined): string[] {
+  return [
+    ...(replays.some(({ attempts }) => attempts > 1) ? ['retried'] : []),
+    ...(facts && !facts.complete ? ['short-recording'] : []),
+    ...(facts && facts.warnings.length > 0 ? ['warning'] : []),
+  ]
+}
+
+function figuresOf({ entry }: WindowUnderTest, replays: readonly Replay[]): string[] {
+  const steps = [...entry.results.keys()]
+  const warnings = [...new Set(replays.flatMap(({ outcome }) => outcome.warnings))]
+  const seeds = replays.flatMap(({ seed }) => (seed === null ? [] : [seed]))
+  return [
+    `steps ${steps[0]} to ${steps.at(-1)} from ${entry.checkpoint}${seeds.length > 0 ? `, seeds ${seeds.join(', ')}` : ''}`,
+    ...warnings,
+  ]
+}
+
+export function seedless({ test }: PlannedTest, seeds: readonly number[]): string[] {
+  if (seeds.length === 0 || test.flags.run.seed) return []
+  return [`without --seeds: ${test.name} has no flags.run.seed, the key of its seed`]
+}
+
+function measurementsOf(
+  { sidecar, planned }: WindowUnderTest,
+  replays: readonly Replay[],
+): Record<string, string | number> {
+  return {
+    'reference.manifest': planned.storage.manifestPath.split(/[/\\]/).at(-1)!,
+    ...(sidecar && { 'reference.gathered': sidecar.gatheredAt }),
+    ...(sidecar?.git && { 'reference.commit': `${sidecar.git.commit}${sidecar.git.isDirty ? ' with changes' : ''}` }),
+    'target.command': (replays[0]?.argv ?? []).join(' '),
+    ...(sidecar &&
+      sidecar.configDigest !== planned.test.digest && { 'target.configuration': 'changed since gathering' }),
+  }
+}
+
+async function keepCurves(lab: Lab, { series }: WindowJudgement, replays: number): Promise<void> {
+  const { folder } = await lab.step({ title: 'write the curves', stage: 'compare', key: null }, async (folder) => {
+    const points = series.map(({ name, rule, verdict, points, noise }) => ({ name, rule, verdict, points, noise }))
+    await writeFile(join(folder, 'curves.json'), toJson({ schema: 'assay/curves@1', replays, series: points }))
+  })
+  await lab.keep('curves.json', join(folder, 'curves.json'))
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import type { LogEvent } from '../../domain/convergence.ts'
+import { Recorder, type RecordingPlan } from './recorder.ts'
+
+const PLAN: RecordingPlan = { stepsToRecord: 3, counts: 'steps', lastStep: null }
+const save = (checkpoint: string): LogEvent => ({ kind: 'save', checkpoint })
+const step = (number: number, loss = String(number)): LogEvent => ({
+  kind: 'step',
+  step: number,
+  metrics: { loss: { '0': loss } },
+})
+const steps = (from: number, to: number, every = 1) =>
+  Array.from({ length: Math.floor((to - from) / every) + 1 }, (_, i) => step(from + i * every))
+
+function recorded(events: readonly LogEvent[], plan: Partial<RecordingPlan> = {}) {
+  const recorder = new Recorder({ ...PLAN, ...plan })
+  const ended = events.filter((event) => recorder.take(event)).length
+  return {
+    ended,
+    empty: recorder.empty,
+    windows: recorder.recordings.map(({ startStep, results, complete }) => [startStep, [...results.keys()], complete]),
+    recordings: recorder.recordings,
+  }
+}
+
+test('a save before any step begins at the first one, a later save after its own', () => {
+  const { windows, ended } = recorded([save('a'), ...steps(0, 4), save('b'), ...steps(5, 9)])
+  expect(windows).toEqual([
+    [0, [0, 1, 2], true],
+    [4, [5, 6, 7], true],
+  ])
+  expect(ended).toBe(2)
+})
+
+test('the number of steps is absolute, whether or not each is logged', () => {
+  const { windows } = recorded([...steps(0, 15, 5), save('a'), ...steps(20, 60, 5)], { stepsToRecord: 20 })
+  expect(windows).toEqual([[15, [20, 25, 30, 35], true]])
+})
+
+test('entries count what is logged', () => {
+  const { windows } = recorded([save('a'), ...steps(0, 60, 5)], { counts: 'entries' })
+  expect(windows).toEqual([[0, [0, 5, 10], true]])
+})
+
+test('windows may overlap, and one that training ends in is short', () => {
+  const { windows } = recorded([...steps(0, 1), save('a'), step(2), save('b'), ...steps(3, 4)])
+  expect(windows).toEqual([
+    [1, [2, 3, 4], true],
+    [2, [3, 4], false],
+  ])
+})
+
+test('a save that nothing follows is told apart', () => {
+  const { windows, empty } = recorded([...steps(0, 3), save('end')])
+  expect([windows, empty]).toEqual([[], ['end']])
+})
+
+test('of two saves at a step the second counts, with a warning', () => {
+  const { recordings } = recorded([...steps(0, 3), save('a'), save('b'), ...steps(4, 6)])
+  expect(recordings).toMatchObject([
+    { checkpoint: 'b', startStep: 3, warnings: ['step 3 was saved twice: a, then b'], complete: true },
+  ])
+})
+
+test('a step that is logged again or in parts is one step, and the last word counts', () => {
+  const other: LogEvent = { kind: 'step', step: 1, metrics: { accuracy: { '0': '0.5' } } }
+  const { recordings } = recorded([save('a'), step(0), step(1), other, step(1, '7'), step(2), step(2, '8'), step(3)])
+  expect(recordings[0]!.results.get(1)).toEqual({ loss: { '0': '7' }, accuracy: { '0': '0.5' } })
+  expect(recordings[0]!.results.get(2)).toEqual({ loss: { '0': '8' } })
+  expect(recordings[0]!.results.size).toBe(3)
+})
+
+test('a log that goes on after a checkpoint knows where it is', () => {
+  const { windows } = recorded([save('again'), ...steps(5, 9)], { lastStep: 4 })
+  expect(windows).toEqual([[4, [5, 6, 7], true]])
+})

@@ -1,0 +1,69 @@
+import type { LogEvent, LoggedMetrics, Recording } from '../../domain/convergence.ts'
+import { StageError } from '../../domain/errors.ts'
+import type { ConvergenceTest, ManifestEntry } from '../../files/convergence/contract.ts'
+
+type Reach = Pick<ConvergenceTest, 'resumeAt' | 'runFor' | 'stepsPerUnit' | 'stepsToRecord' | 'recordingCounts'>
+
+/** What the program is told so that it does the steps of a recording, in its own units. */
+export function replayReach(test: Reach, entry: ManifestEntry): { startStep: number; runFor: number } {
+  const { startStep, results } = entry
+  // A save before any step is followed by the step of its own number.
+  const beginsThere = results.has(startStep)
+  const start = test.resumeAt === 'next_step' && !beginsThere ? startStep + 1 : startStep
+  const steps = windowSteps(test, entry, beginsThere)
+  const { stepsPerUnit } = test
+  if (start % stepsPerUnit !== 0) {
+    const text = `step ${start} is no multiple of steps_per_unit ${stepsPerUnit}`
+    throw new StageError('inputs', `${text}, so the program cannot be told to start there`)
+  }
+  const end = test.runFor === 'count' ? steps : start + steps
+  return { startStep: start / stepsPerUnit, runFor: Math.ceil(end / stepsPerUnit) }
+}
+
+function windowSteps(test: Reach, { startStep, results }: ManifestEntry, beginsThere: boolean): number {
+  if (test.recordingCounts === 'steps') return test.stepsToRecord
+  return Math.max(...results.keys()) - (beginsThere ? startStep : startStep + 1) + 1
+}
+
+/** Collects the steps of a window from a log. */
+export class ReplayReader {
+  readonly #wanted: Recording
+  readonly #metrics: readonly string[]
+  readonly #found = new Map<number, LoggedMetrics>()
+  readonly #last: number
+  /** Steps that were logged before the window. */
+  readonly early: number[] = []
+  /** Where a metric was not a finite number, which ends the replay. */
+  brokeAt: number | null = null
+
+  /** `beyond`: so many steps after the window its own may still come, as in files with a value after the other. */
+  constructor(wanted: Recording, metrics: readonly string[], beyond: number) {
+    this.#wanted = wanted
+    this.#metrics = metrics
+    this.#last = Math.max(...wanted.keys()) + beyond
+  }
+
+  get recording(): Recording {
+    return new Map([...this.#found].sort(([a], [b]) => a - b))
+  }
+
+  /** False where no more is wanted. */
+  take(event: LogEvent): boolean {
+    if (event.kind === 'save') return true
+    const { step, metrics } = event
+    if (step > this.#last) return false
+    if (!this.#wanted.has(step)) {
+      if (this.#found.size === 0) this.early.push(step)
+      return true
+    }
+    const all = { ...this.#found.get(step), ...metrics }
+    this.#found.set(step, all)
+    if (this.#metrics.every((name) => areFinite(all[name]))) return true
+    this.brokeAt = step
+    return false
+  }
+}
+
+function areFinite(values: LoggedMetrics[string] | undefined): boolean {
+  return Object.values(values ?? {}).every((text) => Number.isFinite(Number(text)))
+}

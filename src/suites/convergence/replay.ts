@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import type { LogEvent, LoggedMetrics, Recording } from '../../domain/convergence.ts'
+import type { ConvergenceTest, ManifestEntry } from '../../files/convergence/contract.ts'
+import { replayArgv } from '../../files/convergence/program-argv.ts'
+import type { Lab } from '../../runs/contract.ts'
+import type { ProgramOutcome } from '../../runtimes/program/contract.ts'
+import { runProgram } from '../../runtimes/program/run-program.ts'
+import type { PlannedTest } from './planned-test.ts'
+import { ReplayReader, replayReach } from './replay-window.ts'
+
+/** One window, done again from its checkpoint. */
+export interface Replay {
+  readonly seed: number | null
+  readonly argv: readonly string[]
+  readonly recording: Recording
+  /** Steps that were logged before the window. */
+  readonly early: readonly number[]
+  /** Where a metric was not finite, so that the replay was ended. */
+  readonly brokeAt: number | null
+  readonly outcome: ProgramOutcome
+  /** How often the program was started, since only declared failures of its surroundings are tried again. */
+  readonly attempts: number
+}
+
+export interface ReplayRequest {
+  readonly planned: PlannedTest
+  readonly entry: ManifestEntry
+  readonly checkpointInput: string
+  readonly seed: number | null
+}
+
+/** Steps of the lab hold plain data, and a recording is a map. */
+interface StoredReplay extends Omit<Replay, 'recording'> {
+  readonly steps: readonly (readonly [number, LoggedMetrics])[]
+}
+
+export async function replay(request: ReplayRequest, lab: Lab): Promise<Replay> {
+  const { planned, entry, checkpointInput, seed } = request
+  const argv = replayArgv(planned.test, { ...replayReach(planned.test, entry), checkpointInput, seed })
+  const title =
+    seed === null ? `replay from step ${entry.startStep}` : `replay from step ${entry.startStep}, seed ${seed}`
+  const { value, folder } = await lab.step(
+    { title, stage: 'run', side: 'target', key: null },
+    async (folder): Promise<StoredReplay> => {
+      const { recording, ...rest } = await attempt(request, argv, lab.signal, folder)
+      return { ...rest, steps: [...recording] }
+    },
+  )
+  await lab.keep(seed === null ? 'program.log' : `program-seed-${seed}.log`, join(folder, 'program.log'))
+  const { steps, ...rest } = value
+  return { ...rest, recording: new Map(steps) }
+}
+
+async function attempt(
+  { planned, entry, seed }: ReplayRequest,
+  argv: readonly string[],
+  signal: AbortSignal,
+  folder: string,
+): Promise<Replay> {
+  const { test } = planned
+  for (let attempts = 1; ; attempts++) {
+    const reader = new ReplayReader(entry.results, Object.keys(test.rules), isFile(test) ? test.stepsToRecord : 0)
+    const onEvents = (events: readonly LogEvent[]) => events.every((event) => reader.take(event))
+    const outcome = await runProgram({ ...programOf(planned, folder), argv, signal, onEvents })
+    if (attempts <= test.retries.attempts && isInfrastructure(test, outcome) && !signal.aborted) continue
+    const { recording, early, brokeAt } = reader
+    return { seed, argv, recording, early, brokeAt, outcome, attempts }
+  }
+}
+
+/** What is the same for every start of a test's program. */
+export function programOf({ test, cwd, storage, hear }: PlannedTest, folder: string) {
+  const { source } = test.parsing
+  return {
+    cwd,
+    environment: test.environment,
+    stream: test.logOutput,
+    parsing: test.parsing,
+    sourcePath: 'path' in source ? join(cwd, source.path.replaceAll('{checkpoints}', storage.checkpoints)) : null,
+    limits: {
+      idleMs: test.idleSeconds * 1000,
+      totalMs: test.totalSeconds === null ? null : test.totalSeconds * 1000,
+      patternMs: 5000,
+    },
+    logFile: join(folder, 'program.log'),
+    ...(hear && { hear: (line: string) => hear(test.name, line) }),
+  }
+}
+
+function isFile({ parsing }: ConvergenceTest): boolean {
+  return 'path' in parsing.source
+}
+
+/** A failure that the configuration says has nothing to do with training. */
+function isInfrastructure({ retries }: ConvergenceTest, { ending, exitCode, tail }: ProgramOutcome): boolean {
+  if (ending !== 'exited' || exitCode === 0) return false
+  const { exitCodes, patterns } = retries
+  return (exitCode !== null && exitCodes.includes(exitCode)) || patterns.some((pattern) => tail.includes(pattern))
+}

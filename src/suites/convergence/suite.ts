@@ -1,0 +1,63 @@
+import { StageError } from '../../domain/errors.ts'
+import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import { judgeReplay, type WindowUnderTest } from './judge-replay.ts'
+import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
+import { ProgramTurns } from './program-turns.ts'
+import { renewWindow } from './renew-window.ts'
+
+type Judge = (c: Case, lab: Lab) => Promise<Judgement>
+
+/** Windows of training curves, each replayed from its checkpoint. */
+export function convergenceSuite(options: ConvergenceOptions): Suite {
+  return windowsSuite(options, (id, window, lab) => judgeReplay(id, window, lab, options))
+}
+
+/** Replays windows and takes what they give for the reference. */
+export function renewalSuite(options: ConvergenceOptions): Suite {
+  return windowsSuite(options, (id, window, lab) => renewWindow(id, window, lab, options))
+}
+
+function windowsSuite(
+  { tests, jobs }: ConvergenceOptions,
+  judge: (id: string, window: WindowUnderTest, lab: Lab) => Promise<Judgement>,
+): Suite {
+  const turns = new ProgramTurns(jobs)
+  const judges = new Map<string, Judge>()
+  return {
+    name: 'convergence',
+    async *collect() {
+      for (const planned of tests) {
+        if (!planned.storage.exists) {
+          const c = caseOf(planned, 'manifest')
+          judges.set(c.id, () => Promise.reject(notGathered(planned)))
+          yield c
+          continue
+        }
+        for (const window of await windowsOf(planned)) {
+          const c = caseOf(planned, `ckpt_${window.entry.startStep}`)
+          judges.set(c.id, (_, lab) => turns.take(() => judge(c.id, window, lab)))
+          yield c
+        }
+      }
+    },
+    judge: (c, lab) => judges.get(c.id)!(c, lab),
+  }
+}
+
+async function windowsOf(planned: PlannedTest): Promise<WindowUnderTest[]> {
+  const [manifest, sidecar] = [await planned.storage.manifest(), await planned.storage.sidecar()]
+  const recorded = manifest.filter(({ results }) => results.size > 0)
+  return recorded.map((entry) => ({ planned, entry, sidecar, windows: recorded.length }))
+}
+
+export function caseOf({ test }: PlannedTest, scope: string): Case {
+  const id = `${test.name}/${scope}`
+  const sides = { reference: 'recorded', target: 'replayed' }
+  return { id, suite: 'convergence', model: test.name, scope, ...sides, affinity: id, aliases: [] }
+}
+
+function notGathered({ storage }: PlannedTest): StageError {
+  return new StageError('discover', `${storage.manifestPath} is not there: gather it first, with -g`, {
+    side: 'reference',
+  })
+}
