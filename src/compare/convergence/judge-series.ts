@@ -7,7 +7,7 @@ import { isFiniteNumber, valueAt } from './logged-values.ts'
 import { NO_LIMITS } from './operators.ts'
 import { limitText, worstPoint } from './point-words.ts'
 import { describeMetricRule } from './rule-words.ts'
-import { canAverage, judgeMeans, LEAST_SAMPLES, type Samples, sigmaBand, summariseSteps } from './seeds.ts'
+import { canAverage, judgeMeans, LEAST_SAMPLES, type Samples, sigmaBands, summariseSteps } from './seeds.ts'
 import { stepList } from './step-list.ts'
 import { limitsOf, passesRule, type StepNoise } from './tolerance-limits.ts'
 
@@ -161,8 +161,8 @@ function finiteRows(series: Series, recordings: readonly Recording[], least = 1)
 }
 
 function noiseOf(samples: Samples, steps: readonly number[], sigmas: number): Map<number, StepNoise> {
-  const { means, reach } = sigmaBand(samples, sigmas)
-  return new Map(steps.map((step, i) => [step, { mean: means[i]!, reach }]))
+  const bands = sigmaBands(samples, sigmas)
+  return new Map(steps.map((step, i) => [step, bands[i]!]))
 }
 
 /** Only of whole replays: a mean of fewer steps is another number. */

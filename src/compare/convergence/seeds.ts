@@ -22,23 +22,24 @@ export function canAverage(samples: Samples): boolean {
   return all.every(({ mean, deviation }) => Number.isFinite(mean) && Number.isFinite(deviation))
 }
 
-export interface SigmaBand {
-  readonly means: readonly number[]
-  readonly deviation: number
-  /** So far from a step's mean may one more run be. */
+/** What one more run may be at a step. */
+export interface StepBand {
+  readonly mean: number
   readonly reach: number
 }
 
 /**
- * One deviation for all steps, because few samples know little about each. The chance that the normal distribution
- * leaves beyond k sigmas is left by Student's t for one more run beside the mean of n.
+ * The chance that the normal distribution leaves beyond k sigmas is left by Student's t for one more run beside the mean
+ * of n. Replays part from each other along a window, so each step has a deviation of its own; but where the few seeds
+ * happen to agree, as numbers with few digits do, it is not taken for less than that of all steps. The larger of the two
+ * knows more than n − 1 degrees and far less than steps that are independent; 2(n − 1) held on simulations and programs.
  */
-export function sigmaBand(samples: Samples, sigmas: number): SigmaBand {
+export function sigmaBands(samples: Samples, sigmas: number): StepBand[] {
   const steps = summariseSteps(samples)
   const count = samples.length
-  const widened = studentTailQuantile(normalTail(sigmas), (count - 1) * steps.length) * Math.sqrt(1 + 1 / count)
-  const deviation = rootMeanSquare(steps.map((step) => step.deviation))
-  return { means: steps.map(({ mean }) => mean), deviation, reach: deviation * widened }
+  const widened = studentTailQuantile(normalTail(sigmas), 2 * (count - 1)) * Math.sqrt(1 + 1 / count)
+  const usual = rootMeanSquare(steps.map((step) => step.deviation))
+  return steps.map(({ mean, deviation }) => ({ mean, reach: Math.max(deviation, usual) * widened }))
 }
 
 interface MeansJudgement {
