@@ -23,7 +23,7 @@ export function replayArgv({ executable, flags }: ConvergenceTest, reach: Replay
     ...[run.checkpointInput.key, reach.checkpointInput],
     ...[run.startStep.key, String(reach.startStep)],
     ...[run.runFor.key, String(reach.runFor)],
-    ...(run.seed && reach.seed !== null ? [run.seed.key, String(reach.seed)] : []),
+    ...seedWords(run.seed, reach.seed),
     ...words(run.misc),
     ...words(common),
   ]
@@ -43,6 +43,13 @@ export function resumeArgv(
     ...words(gather.misc),
     ...words(common),
   ]
+}
+
+/** A seed that is written in the configuration stands unless another is asked for. */
+function seedWords(flag: Flag | undefined, seed: number | null): string[] {
+  if (!flag) return []
+  if (seed !== null) return [flag.key, String(seed)]
+  return flag.value === undefined ? [] : [flag.key, flag.value]
 }
 
 function words(flags: readonly Flag[]): string[] {

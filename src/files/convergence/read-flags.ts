@@ -1,49 +1,55 @@
+import type { ConfigSection } from './config-section.ts'
 import type { ConvergenceTest, Flag } from './contract.ts'
-import type { YamlSection } from './yaml-section.ts'
 
-type Flags = ConvergenceTest['flags']
+const FLAG_KEYS = ['key', 'value', 'set_in_script']
+const KEY = 'the flag as the program knows it, such as "--epochs"'
 
-/** The command line of the program: what Assay fills in, and what is passed as it is written. */
-export function readFlags(test: YamlSection): Flags {
-  const flags = test.section('flags', 'the command line flags of the program, in common, gather and run')
-  flags.refuseOthers(['common', 'gather', 'run'])
-  const gather = flags.section('gather', 'the flags for gathering, with checkpoint_output')
-  const run = flags.section('run', 'the flags for replaying, with checkpoint_input, start_step and run_for')
-  gather.refuseOthers(['checkpoint_output', 'misc'])
-  run.refuseOthers(['checkpoint_input', 'start_step', 'run_for', 'seed', 'misc'])
+/** The command line of the program, apart from what is filled in when it starts. */
+export function readFlags(test: ConfigSection, warnings: string[]): ConvergenceTest['flags'] {
+  const flags = test.section('flags', 'a map with gather and run').allow(['common', 'gather', 'run'])
+  const gather = flags.section('gather', 'the flags for recording: checkpoint_output and misc')
+  const run = flags.section('run', 'the flags for replaying: checkpoint_input, start_step, run_for and misc')
+  const hint = '; other flags go under misc'
+  gather.allow(['checkpoint_output', 'misc'], hint)
+  run.allow(['checkpoint_input', 'start_step', 'run_for', 'seed', 'misc'], hint)
   return {
-    common: given(flags.optional('common')),
+    common: freeFlags(flags, 'common', warnings),
     gather: {
-      checkpointOutput: filledIn(gather, 'checkpoint_output', 'the flag of the folder for checkpoints'),
-      misc: given(gather.optional('misc')),
+      checkpointOutput: filledFlag(gather, 'checkpoint_output', warnings),
+      misc: freeFlags(gather, 'misc', warnings),
     },
     run: {
-      checkpointInput: filledIn(run, 'checkpoint_input', 'the flag of the checkpoint to go on from'),
-      startStep: filledIn(run, 'start_step', 'the flag of the step to go on with'),
-      runFor: filledIn(run, 'run_for', 'the flag of how long to go on'),
-      ...(run.has('seed') && { seed: filledIn(run, 'seed', 'the flag of the seed') }),
-      misc: given(run.optional('misc')),
+      checkpointInput: filledFlag(run, 'checkpoint_input', warnings),
+      startStep: filledFlag(run, 'start_step', warnings),
+      runFor: filledFlag(run, 'run_for', warnings),
+      ...seedFlag(run),
+      misc: freeFlags(run, 'misc', warnings),
     },
   }
 }
 
-const KEYS = ['key', 'value', 'set_in_script']
-
-function filledIn(section: YamlSection, name: string, what: string): Flag {
-  const flag = section.section(name, what)
-  flag.refuseOthers(KEYS)
-  if (flag.has('value')) throw flag.problem('value', 'is filled in by Assay; leave it out')
-  return { key: flag.text('key', what) }
+function filledFlag(section: ConfigSection, name: string, warnings: string[]): Flag {
+  const flag = section.section(name, `a map with key: ${KEY}`).allow(FLAG_KEYS)
+  if (flag.isGiven('value')) warnings.push(`${flag.path}.value is ignored: this flag is filled in for every run`)
+  return { key: flag.text('key', KEY) }
 }
 
-/** One that is set in the script is not passed, whatever `set_in_script` says. */
-function given(section: YamlSection | null): Flag[] {
-  if (!section) return []
-  return section.keys.flatMap((name) => {
-    const flag = section.section(name, 'a flag with key and value')
-    flag.refuseOthers(KEYS)
-    const key = flag.text('key', 'the flag itself, such as "--epochs"')
-    if (flag.mentions('set_in_script')) return []
-    return [flag.has('value') ? { key, value: flag.text('value', 'a value') } : { key }]
+function seedFlag(section: ConfigSection): { seed?: Flag } {
+  const flag = section.optionalSection('seed', `a map with key: ${KEY}`)?.allow(FLAG_KEYS)
+  return flag ? { seed: flagOf(flag) } : {}
+}
+
+function flagOf(flag: ConfigSection): Flag {
+  const value = flag.has('set_in_script') ? null : flag.optionalText('value', 'text, a number, or null for none')
+  return { key: flag.text('key', KEY), ...(value !== null && { value }) }
+}
+
+function freeFlags(section: ConfigSection, name: string, warnings: string[]): Flag[] {
+  const flags = section.optionalSection(name, 'a map of flags')
+  return (flags?.keys ?? []).flatMap((key) => {
+    const flag = flags!.section(key, 'a map with key and value').allow(FLAG_KEYS)
+    if (!flag.has('set_in_script')) return [flagOf(flag)]
+    warnings.push(`${flag.path} has set_in_script, so it is left out: nothing fills it in`)
+    return []
   })
 }

@@ -1,110 +1,147 @@
 import { FormatError } from '../../domain/errors.ts'
-import { cleanText } from '../../domain/text.ts'
+import type { ConfigSection } from './config-section.ts'
 import type { Finder, LogSource, Parsing } from './contract.ts'
 import { pythonPattern } from './python-pattern.ts'
-import type { YamlSection } from './yaml-section.ts'
+import { quoted } from './yaml-tree.ts'
 
-const KINDS = ['lines', 'jsonl', 'jsonl-file', 'csv', 'tensorboard'] as const
-const KEYS = ['regex', 'labels', 'field', 'fields']
+type PatternFinder = Extract<Finder, { kind: 'pattern' }>
 
-/** Where values are found in the log; `metrics`: those that are judged, each of which needs a parser. */
-export function readParsing(test: YamlSection, metrics: readonly string[], warn: (text: string) => void): Parsing {
+const SOURCE_KINDS = ['lines', 'jsonl', 'jsonl-file', 'csv', 'tensorboard'] as const
+const PARSER_KEYS = ['regex', 'labels', 'field', 'fields']
+const STEP = 'a regular expression with one group, the number of the step'
+const SAVE = 'a regular expression with one group, the path of the checkpoint'
+
+/** What is looked for in the log of a test. */
+export function readParsing(test: ConfigSection, metrics: readonly string[], warnings: string[]): Parsing {
   const source = readSource(test)
-  const parsing = test.section('log_parsing', 'the patterns of step_num, model_save and the metrics')
-  const find = (name: string, what: string) => readFinder(parsing, name, what, source, warn)
-  const missing = metrics.find((name) => !parsing.mentions(name))
-  if (missing !== undefined) throw parsing.problem(missing, 'is missing: the metric of that name needs a pattern')
-  const isFile = 'path' in source
-  const stepNum = isFile ? fileStep(parsing, find) : find('step_num', 'a pattern with one group, the step number')
-  const lineStep = isFile && parsing.section('step_num', 'a pattern with one group, the step number').has('regex')
-  // Others are allowed and not read, such as that of an epoch.
-  for (const name of parsing.keys) parsing.optional(name)?.refuseOthers(KEYS)
+  const parsers = test.section('log_parsing', 'a map with step_num, model_save and a parser per metric')
+  for (const name of parsers.keys) parser(parsers, name)
+  const found = metrics.map((name) => [name, metricFinder(parser(parsers, name), source, warnings)] as const)
   return {
     source,
-    stepNum,
-    modelSave: find('model_save', 'a pattern with one group, the path of the checkpoint'),
-    metrics: Object.fromEntries(metrics.map((name) => [name, find(name, 'a pattern with a group for each value')])),
-    ...(lineStep && { lineStepNum: patternOf(parsing, 'step_num', warn) }),
+    ...stepFinders(parser(parsers, 'step_num'), source, warnings),
+    modelSave: saveFinder(parser(parsers, 'model_save'), source, warnings),
+    metrics: Object.fromEntries(found),
   }
 }
 
-type Find = (name: string, what: string) => Finder
-
-/** TensorBoard knows steps by itself; a CSV or JSON file has a field. */
-function fileStep(parsing: YamlSection, find: Find): Finder {
-  const step = parsing.section('step_num', 'the field of the step number')
-  return step.has('field')
-    ? find('step_num', 'the field of the step number')
-    : { kind: 'fields', fields: { '0': 'step' } }
-}
-
-function readSource(test: YamlSection): LogSource {
-  const source = test.optional('source')
-  if (!source) return { kind: 'lines' }
-  source.refuseOthers(['kind', 'path'])
-  const kind = source.choice('kind', KINDS)
+function readSource(test: ConfigSection): LogSource {
+  const section = test.optionalSection('source', 'where metrics are read')?.allow(['kind', 'path'])
+  if (!section) return { kind: 'lines' }
+  const kind = section.oneOf('kind', SOURCE_KINDS, `one of ${SOURCE_KINDS.join(', ')}`)
   if (kind !== 'lines' && kind !== 'jsonl')
-    return { kind, path: source.text('path', 'the file, relative to directory') }
-  if (source.has('path')) throw source.problem('path', `goes with a file; ${kind} are read from the stream`)
+    return { kind, path: section.text('path', 'the file that the program writes') }
+  if (section.has('path')) throw section.refuse('path', `is for files; ${kind} are read from the stream, so remove it`)
   return { kind }
 }
 
-function readFinder(
-  parsing: YamlSection,
-  name: string,
-  what: string,
+function parser(parsers: ConfigSection, name: string): ConfigSection {
+  return parsers.section(name, 'a map with a regex').allow(PARSER_KEYS)
+}
+
+function stepFinders(
+  section: ConfigSection,
   source: LogSource,
-  warn: (text: string) => void,
-): Finder {
-  const section = parsing.section(name, what)
-  const hasFields = section.has('field') || section.has('fields')
-  if (!hasFields) return patternOf(parsing, name, warn)
-  if (section.has('regex')) throw section.problem('regex', 'stands beside a field; take one of them')
-  if (source.kind === 'lines')
-    throw section.problem('', 'has a field, which needs a source with fields, such as source: {kind: jsonl}')
-  if (section.has('field')) return { kind: 'fields', fields: { '0': section.text('field', 'the name of a field') } }
-  const fields = section.section('fields', 'a field for each label')
-  return {
-    kind: 'fields',
-    fields: Object.fromEntries(fields.keys.map((label) => [label, fields.text(label, 'a field')])),
+  warnings: string[],
+): Pick<Parsing, 'stepNum' | 'lineStepNum'> {
+  warnOfLabels(section, warnings)
+  if (!isFile(source)) return { stepNum: streamFinder(section, source, STEP) }
+  const lines = section.has('regex') ? { lineStepNum: placeFinder(section, STEP) } : {}
+  if (source.kind !== 'tensorboard') return { stepNum: fieldFinder(section, 'the field that holds the step'), ...lines }
+  if (section.has('field')) throw section.refuse('field', 'is not needed: events of TensorBoard have their own step')
+  return { stepNum: { kind: 'fields', fields: {} }, ...lines }
+}
+
+function saveFinder(section: ConfigSection, source: LogSource, warnings: string[]): Finder {
+  warnOfLabels(section, warnings)
+  if (source.kind !== 'csv' && source.kind !== 'tensorboard') return streamFinder(section, source, SAVE)
+  return placeFinder(section, SAVE)
+}
+
+/** Lines have patterns only, JSON may have a field instead. */
+function streamFinder(section: ConfigSection, source: LogSource, what: string): Finder {
+  if (source.kind === 'lines' || section.has('regex')) return placeFinder(section, what)
+  return section.has('field') ? fieldFinder(section, what) : placeFinder(section, `${what}, or the name of a field`)
+}
+
+function placeFinder(section: ConfigSection, what: string): PatternFinder {
+  if (section.has('field') && !section.has('regex')) {
+    throw section.refuse('field', `is for files and JSON lines; expected regex: ${what}`)
   }
+  return { ...patternFinder(section, what), labels: null }
 }
 
-const FIXED = ['step_num', 'model_save']
-
-function patternOf(parsing: YamlSection, name: string, warn: (text: string) => void): Finder {
-  const section = parsing.section(name, 'a pattern')
-  const { source, flags, groups } = translated(section)
-  if (groups === 0) throw section.problem('regex', 'has no group, so it finds no value: put parentheses around it')
-  const labels = section.has('labels') ? section.texts('labels', 'a list of names') : null
-  return { kind: 'pattern', source, flags, labels: usable(labels, groups, name, warn) }
+function fieldFinder(section: ConfigSection, what: string): Finder {
+  return { kind: 'fields', fields: { '0': section.text('field', what) } }
 }
 
-function translated(section: YamlSection) {
-  const text = section.text('regex', 'a regular expression')
+function metricFinder(section: ConfigSection, source: LogSource, warnings: string[]): Finder {
+  const isStream = source.kind === 'lines' || source.kind === 'jsonl'
+  const hasFields = section.has('field') || section.has('fields')
+  if (isStream && (source.kind === 'lines' || !hasFields)) return labelledPattern(section, warnings)
+  if (section.has('regex'))
+    throw section.refuse('regex', `is for lines of text; for ${source.kind} write field: and its name`)
+  if (section.has('labels')) throw section.refuse('labels', 'is for regex; write fields: with a map of label to field')
+  if (!section.has('fields'))
+    return fieldFinder(section, `the ${source.kind === 'tensorboard' ? 'tag' : 'field'} of the metric`)
+  if (section.has('field')) throw section.refuse('field', 'and fields are both there; keep one of them')
+  return { kind: 'fields', fields: labelledFields(section) }
+}
+
+function labelledFields(section: ConfigSection): Record<string, string> {
+  const fields = section.section('fields', 'a map of label to field')
+  if (fields.keys.length === 0) throw section.refuse('fields', 'is empty; expected a map of label to field')
+  return Object.fromEntries(fields.keys.map((label) => [checkedName(fields, label), fields.text(label, 'a field')]))
+}
+
+function labelledPattern(section: ConfigSection, warnings: string[]): Finder {
+  for (const key of ['field', 'fields']) {
+    if (section.has(key))
+      throw section.refuse(key, 'is for files and JSON lines; set source: {kind: …}, or write regex')
+  }
+  const finder = patternFinder(section, 'a regular expression with a group per value')
+  if (!section.isGiven('labels')) return { ...finder, labels: null }
+  const labels = section.texts('labels', 'a list of names, one per group')
+  const twice = labels.find((label, i) => labels.indexOf(label) !== i)
+  if (twice !== undefined) throw section.refuse('labels', `has ${quoted(twice)} twice; labels must differ`)
+  for (const label of labels)
+    if (label === '__proto__') throw section.refuse('labels', 'has "__proto__"; use another name')
+  if (labels.length === finder.groups) return { ...finder, labels }
+  const counts = `${counted(labels.length, 'label')} for ${counted(finder.groups, 'group')}`
+  warnings.push(`${section.path} has ${counts}, so its values are named by number, from 0`)
+  return { ...finder, labels: null }
+}
+
+function patternFinder(section: ConfigSection, what: string): Omit<PatternFinder, 'labels'> & { groups: number } {
+  const text = section.text('regex', what)
+  const { source, flags, groups } = translated(section, text)
+  if (groups === 0) throw section.refuse('regex', `${quoted(text)} has no group; expected ${what}`)
+  return { kind: 'pattern', source, flags, groups }
+}
+
+function translated(section: ConfigSection, text: string) {
   try {
     return pythonPattern(text)
   } catch (error) {
-    if (!(error instanceof FormatError)) throw error
-    throw section.problem('regex', `"${cleanText(text, 200)}": ${error.message}`)
+    if (error instanceof FormatError) throw section.refuse('regex', `is refused: ${error.message}`)
+    throw error
   }
 }
 
-/** As documented: where labels do not fit the groups, values are named by number. */
-function usable(
-  labels: readonly string[] | null,
-  groups: number,
-  name: string,
-  warn: (text: string) => void,
-): readonly string[] | null {
-  if (labels === null) return null
-  if (FIXED.includes(name)) {
-    warn(`log_parsing.${name} needs no labels; they are ignored`)
-    return null
-  }
-  const isUsable = labels.length === groups && new Set(labels).size === labels.length
-  if (isUsable) return labels
-  const why = labels.length === groups ? 'names a label twice' : `has ${labels.length} labels for ${groups} groups`
-  warn(`log_parsing.${name} ${why}, so its values are named 0 to ${groups - 1}`)
-  return null
+function warnOfLabels(section: ConfigSection, warnings: string[]): void {
+  if (section.has('labels')) warnings.push(`${section.path}.labels is ignored: only the first group counts there`)
+}
+
+function isFile(source: LogSource): boolean {
+  return 'path' in source
+}
+
+/** A name that becomes the key of an object. */
+export function checkedName(section: ConfigSection, name: string): string {
+  if (name !== '' && name !== '__proto__') return name
+  throw section.refuse(name, 'is no name; use another one')
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

@@ -1,35 +1,21 @@
 import { readFile, stat } from 'node:fs/promises'
-import { parseDocument } from 'yaml'
-import { UsageError } from '../../domain/errors.ts'
-import { cleanProse, cleanText } from '../../domain/text.ts'
+import { basename } from 'node:path'
+import { FormatError, UsageError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
 import { digestOf } from '../digest.ts'
+import { ConfigSection } from './config-section.ts'
 import type { ConvergenceTest } from './contract.ts'
+import { pythonPattern } from './python-pattern.ts'
 import { readFlags } from './read-flags.ts'
-import { readParsing } from './read-parsing.ts'
+import { checkedName, readParsing } from './read-parsing.ts'
 import { readRules } from './read-rules.ts'
-import { YamlSection } from './yaml-section.ts'
+import { plainTree, quoted, readYamlTree, type YamlTree } from './yaml-tree.ts'
 
-const LARGEST_BYTES = 2 ** 22
-
-/** The named tests of a configuration, in the documented form with more keys. */
-export async function readConvergenceTests(path: string): Promise<ConvergenceTest[]> {
-  const file = await yamlOf(path)
-  if (file.keys.length === 0) throw new UsageError('converge', `${path} names no test`)
-  return file.keys.map((name) => readTest(name, file.section(name, 'a test')))
-}
-
-async function yamlOf(path: string): Promise<YamlSection> {
-  const known = await stat(path).catch(() => null)
-  if (!known?.isFile())
-    throw new UsageError('converge', `${path} is not there; -t takes the configuration of the tests`)
-  if (known.size > LARGEST_BYTES) throw new UsageError('converge', `${path} is too large for a configuration`)
-  const document = parseDocument(await readFile(path, 'utf8'), { version: '1.1', schema: 'core' })
-  const [problem] = document.errors
-  if (problem) throw new UsageError('converge', `${path} is no YAML: ${cleanProse(problem.message, 300)}`)
-  return new YamlSection(document, document.contents, `${path}:`)
-}
-
-const KEYS = [
+const MAX_FILE_BYTES = 2 ** 20
+const MAX_NAME_LENGTH = 100
+const IDLE_SECONDS = 600
+const MAX_ATTEMPTS = 10
+const TEST_KEYS = [
   'directory',
   'executable',
   'log_output',
@@ -46,78 +32,159 @@ const KEYS = [
   'retries',
 ]
 
-function readTest(name: string, test: YamlSection): ConvergenceTest {
-  refuseName(name, test)
-  test.refuseOthers(KEYS)
+/** The tests of a configuration file, in its order. */
+export async function readConvergenceTests(path: string): Promise<ConvergenceTest[]> {
+  const file = cleanText(basename(path), 80)
+  const tree = readYamlTree(await readText(path), file)
+  if (tree.kind !== 'map' || tree.entries.size === 0) {
+    throw new UsageError('convergence', `${file}: no tests; expected a map of test name to its directory, executable …`)
+  }
+  return [...tree.entries].map(([name, body]) => readTest(name, body, file))
+}
+
+async function readText(path: string): Promise<string> {
+  const shown = cleanText(path)
+  const found = await stat(path).catch(() => null)
+  if (!found) throw new UsageError('convergence', `no configuration file ${shown}; give the path of a YAML file`)
+  if (!found.isFile()) throw new UsageError('convergence', `${shown} is no file; give the path of a YAML file`)
+  if (found.size > MAX_FILE_BYTES) {
+    throw new UsageError(
+      'convergence',
+      `${shown} has ${found.size} bytes, which is more than ${MAX_FILE_BYTES}; split it`,
+    )
+  }
+  return readFile(path, 'utf8')
+}
+
+function readTest(name: string, body: YamlTree, file: string): ConvergenceTest {
+  checkTestName(name, body, file)
+  if (body.kind !== 'map') {
+    throw new UsageError(
+      'convergence',
+      `${file}:${body.line}: ${name} is no map; expected directory, executable and so on`,
+    )
+  }
+  const section = new ConfigSection(body, name, file).allow(TEST_KEYS)
   const warnings: string[] = []
-  const rules = readRules(test.section('metrics', 'the metrics to judge, with margin and comparison'))
+  const program = readProgram(section)
+  const rules = readRules(section, warnings)
+  const flags = readFlags(section, warnings)
   return {
     name,
-    directory: test.text('directory', 'the folder of the program, relative to the root'),
-    executable: test.texts('executable', 'a list of words, such as ["python3", "train.py"]'),
-    logOutput: test.choice('log_output', ['stdout', 'stderr', 'both']),
-    parsing: readParsing(test, Object.keys(rules), (text) => warnings.push(text)),
+    ...program,
+    parsing: readParsing(section, Object.keys(rules), warnings),
     rules,
-    ...readRecording(test.section('recording', 'what is recorded, with steps_to_record_after_save')),
-    flags: readFlags(test),
-    resumeAt: test.choice('resume_at', ['last_step', 'next_step'], 'last_step'),
-    runFor: test.choice('run_for', ['end', 'count'], 'end'),
-    stepsPerUnit: test.has('steps_per_unit') ? test.whole('steps_per_unit', 'a whole number from 1 on', 1) : 1,
-    environment: readEnvironment(test.optional('env')),
-    ...readTimeouts(test.optional('timeouts')),
-    retries: readRetries(test.optional('retries')),
-    digest: digestOf(test.content),
+    ...readRecording(section),
+    flags,
+    ...readReplay(section),
+    ...readLimits(section),
+    digest: digestOf({ body: plainTree(body), flags }),
     warnings,
   }
 }
 
-/** It becomes part of a file's name and of ids. */
-function refuseName(name: string, test: YamlSection): void {
-  if (name !== '' && !/[/\\\s]|\p{Cc}|^\.{1,2}$/u.test(name)) return
-  throw test.problem(
-    '',
-    `has the name "${cleanText(name, 80)}", which must do for a file: no blanks, slashes or control characters`,
+/** It becomes part of file names and of case ids. */
+function checkTestName(name: string, body: YamlTree, file: string): void {
+  const isPath = /[/\\]/.test(name) || name.includes('..')
+  const isClean = cleanText(name, MAX_NAME_LENGTH) === name && name.trim() === name
+  if (name !== '' && name !== '.' && name !== '__proto__' && !isPath && isClean) return
+  const advice = `expected at most ${MAX_NAME_LENGTH} visible characters without "/", "\\" and ".."`
+  throw new UsageError(
+    'convergence',
+    `${file}:${body.line}: the test name ${quoted(name)} cannot be a file name; ${advice}`,
   )
 }
 
-function readRecording(recording: YamlSection): Pick<ConvergenceTest, 'stepsToRecord' | 'recordingCounts'> {
-  recording.refuseOthers(['steps_to_record_after_save', 'counts'])
+function readProgram(section: ConfigSection): Pick<ConvergenceTest, 'directory' | 'executable' | 'logOutput'> {
+  const directory = section.text('directory', 'the folder of the program')
+  const executable = section.texts('executable', 'a list of strings, such as ["python3", "train.py"]')
+  if (!executable[0])
+    throw section.refuse('executable', 'names no program; expected a list, such as ["python3", "train.py"]')
+  const logOutput = section.oneOf('log_output', ['stdout', 'stderr', 'both'], 'stdout or stderr, or both')
+  return { directory, executable, logOutput }
+}
+
+function readRecording(section: ConfigSection): Pick<ConvergenceTest, 'stepsToRecord' | 'recordingCounts'> {
+  const recording = section.section('recording', 'a map with steps_to_record_after_save')
+  recording.allow(['steps_to_record_after_save', 'counts'])
+  const what = 'a whole number of steps from 1'
   return {
-    stepsToRecord: recording.whole('steps_to_record_after_save', 'how many steps are recorded, from 1 on', 1),
-    recordingCounts: recording.choice('counts', ['steps', 'entries'], 'steps'),
+    stepsToRecord: recording.number('steps_to_record_after_save', what, { least: 1, isWhole: true }),
+    recordingCounts: recording.has('counts')
+      ? recording.oneOf('counts', ['steps', 'entries'], 'steps or entries')
+      : 'steps',
   }
 }
 
-function readEnvironment(env: YamlSection | null): Record<string, string> {
-  if (!env) return {}
-  const odd = env.keys.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-  if (odd !== undefined) throw env.problem(odd, 'is no name of a variable')
-  return Object.fromEntries(env.keys.map((name) => [name, env.has(name) ? env.text(name, 'a text') : '']))
-}
-
-/** Loading data and compiling a model may take its time. */
-const IDLE_SECONDS = 1800
-
-function readTimeouts(timeouts: YamlSection | null): Pick<ConvergenceTest, 'idleSeconds' | 'totalSeconds'> {
-  timeouts?.refuseOthers(['idle', 'total'])
-  const seconds = (key: string) => {
-    if (!timeouts?.has(key)) return null
-    const value = timeouts.number(key, 'a number of seconds above 0')
-    if (value <= 0) throw timeouts.problem(key, `should be a number of seconds above 0, found ${value}`)
-    return value
+function readReplay(section: ConfigSection): Pick<ConvergenceTest, 'resumeAt' | 'runFor' | 'stepsPerUnit'> {
+  const whole = { least: 1, isWhole: true }
+  return {
+    resumeAt: section.has('resume_at')
+      ? section.oneOf('resume_at', ['last_step', 'next_step'], 'last_step or next_step')
+      : 'last_step',
+    runFor: section.has('run_for') ? section.oneOf('run_for', ['end', 'count'], 'end or count') : 'end',
+    stepsPerUnit: section.has('steps_per_unit')
+      ? section.number('steps_per_unit', 'a whole number of steps from 1', whole)
+      : 1,
   }
-  return { idleSeconds: seconds('idle') ?? IDLE_SECONDS, totalSeconds: seconds('total') }
 }
 
-function readRetries(retries: YamlSection | null): ConvergenceTest['retries'] {
+type Limits = Pick<ConvergenceTest, 'environment' | 'idleSeconds' | 'totalSeconds' | 'retries'>
+
+function readLimits(section: ConfigSection): Limits {
+  const timeouts = section
+    .optionalSection('timeouts', 'a map with idle and total, in seconds')
+    ?.allow(['idle', 'total'])
+  const seconds = (key: string) => (timeouts?.has(key) ? timeouts.number(key, 'seconds from 1', { least: 1 }) : null)
+  return {
+    environment: readEnvironment(section),
+    idleSeconds: seconds('idle') ?? IDLE_SECONDS,
+    totalSeconds: seconds('total'),
+    retries: readRetries(section),
+  }
+}
+
+function readEnvironment(section: ConfigSection): Record<string, string> {
+  const env = section.optionalSection('env', 'a map of variable to value')
+  const pairs = (env?.keys ?? []).map((name) => {
+    checkedName(env!, name)
+    if (/[=\0]/.test(name)) throw env!.refuse(name, 'is no name of an environment variable')
+    return [name, env!.optionalText(name, 'text') ?? ''] as const
+  })
+  return Object.fromEntries(pairs)
+}
+
+function readRetries(section: ConfigSection): ConvergenceTest['retries'] {
+  const retries = section.optionalSection('retries', 'a map with attempts and exit_codes or patterns')
   if (!retries) return { attempts: 0, exitCodes: [], patterns: [] }
-  retries.refuseOthers(['attempts', 'exit_codes', 'patterns'])
-  const codes = retries.has('exit_codes') ? retries.texts('exit_codes', 'a list of exit codes') : []
-  const odd = codes.find((code) => !/^\d{1,3}$/.test(code) || Number(code) === 0)
-  if (odd !== undefined) throw retries.problem('exit_codes', `should be codes of failures, from 1 on, found "${odd}"`)
-  return {
-    attempts: retries.whole('attempts', 'how often it is tried again', 0),
-    exitCodes: codes.map(Number),
-    patterns: retries.has('patterns') ? retries.texts('patterns', 'a list of texts') : [],
+  retries.allow(['attempts', 'exit_codes', 'patterns'])
+  const what = `a whole number from 0 to ${MAX_ATTEMPTS}`
+  const attempts = retries.has('attempts')
+    ? retries.number('attempts', what, { least: 0, most: MAX_ATTEMPTS, isWhole: true })
+    : 1
+  const exitCodes = retries.has('exit_codes') ? readExitCodes(retries) : []
+  const patterns = retries.has('patterns') ? readPatterns(retries) : []
+  if (attempts === 0 || exitCodes.length + patterns.length > 0) return { attempts, exitCodes, patterns }
+  throw section.refuse('retries', 'says for nothing when to try again; expected exit_codes or patterns')
+}
+
+function readExitCodes(retries: ConfigSection): number[] {
+  return retries.texts('exit_codes', 'a list of exit codes').map((text) => {
+    const code = /^\d{1,3}$/.test(text) ? Number(text) : 0
+    if (code >= 1 && code <= 255) return code
+    throw retries.refuse('exit_codes', `has ${quoted(text)}, expected whole numbers from 1 to 255`)
+  })
+}
+
+function readPatterns(retries: ConfigSection): string[] {
+  const patterns = retries.texts('patterns', 'a list of regular expressions')
+  for (const pattern of patterns) {
+    try {
+      pythonPattern(pattern)
+    } catch (error) {
+      if (error instanceof FormatError) throw retries.refuse('patterns', `is refused: ${error.message}`)
+      throw error
+    }
   }
+  return patterns
 }

@@ -2,9 +2,11 @@ import { join } from 'node:path'
 import type { LogEvent, LoggedMetrics, Recording } from '../../domain/convergence.ts'
 import type { ConvergenceTest, ManifestEntry } from '../../files/convergence/contract.ts'
 import { replayArgv } from '../../files/convergence/program-argv.ts'
+import { pythonPattern } from '../../files/convergence/python-pattern.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { ProgramOutcome } from '../../runtimes/program/contract.ts'
 import { runProgram } from '../../runtimes/program/run-program.ts'
+import { within } from '../../runtimes/program/within.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { ReplayReader, replayReach } from './replay-window.ts'
 
@@ -95,5 +97,17 @@ function isFile({ parsing }: ConvergenceTest): boolean {
 function isInfrastructure({ retries }: ConvergenceTest, { ending, exitCode, tail }: ProgramOutcome): boolean {
   if (ending !== 'exited' || exitCode === 0) return false
   const { exitCodes, patterns } = retries
-  return (exitCode !== null && exitCodes.includes(exitCode)) || patterns.some((pattern) => tail.includes(pattern))
+  return (exitCode !== null && exitCodes.includes(exitCode)) || patterns.some((pattern) => isFound(pattern, tail))
+}
+
+const PATTERN_MS = 1000
+
+/** One that takes too long was not found. */
+function isFound(pattern: string, text: string): boolean {
+  const { source, flags } = pythonPattern(pattern)
+  let found = false
+  within(PATTERN_MS, () => {
+    found = new RegExp(source, flags).test(text)
+  })
+  return found
 }
