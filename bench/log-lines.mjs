@@ -50,6 +50,9 @@ async function timeReading(folder, path) {
     const isRight = event.step === steps && METRICS.every((name, m) => event.metrics[name]?.[0] === textOf(steps, m))
     if (!isRight) throw new Error(`step ${steps} was read as ${JSON.stringify(event)}`)
   }
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss())
+  }, 50)
   const outcome = await runProgram({
     argv: ['cat', path],
     cwd: folder,
@@ -65,10 +68,10 @@ async function timeReading(folder, path) {
         if (steps % 97 === 0 || event.step !== steps) check(event)
         steps++
       }
-      most = Math.max(most, process.memoryUsage.rss())
       return true
     },
   })
+  clearInterval(timer)
   if (outcome.exitCode !== 0 || outcome.lines !== count || steps !== count) {
     throw new Error(
       `${outcome.lines} lines and ${steps} steps of ${count}, ending ${outcome.ending} ${outcome.problem ?? ''}`,

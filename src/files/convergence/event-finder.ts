@@ -1,6 +1,7 @@
-import type { LogEvent, LoggedMetrics, LoggedValues } from '../../domain/convergence.ts'
+import type { LogEvent } from '../../domain/convergence.ts'
 import { cleanText } from '../../domain/text.ts'
 import type { Finder, Parsing } from './contract.ts'
+import { EventPacker, unpackEvents } from './packed-events.ts'
 import { stepNumber } from './step-number.ts'
 import { type Lookup, type ValueFinder, valueFinder } from './value-finder.ts'
 
@@ -18,6 +19,9 @@ export class EventFinder {
   readonly #modelSave: ValueFinder
   readonly #stepNum: ValueFinder
   readonly #metrics: readonly MetricFinder[]
+  /** Of the line that is read, and used again for the next one. */
+  readonly #shape: { readonly metrics: readonly string[]; readonly labels: (readonly string[] | null)[] }
+  readonly #texts: string[] = []
   readonly #problems = new Map<string, string>()
 
   constructor(parsing: Pick<Parsing, 'stepNum' | 'metrics'> & { readonly modelSave: Finder | null }) {
@@ -26,15 +30,19 @@ export class EventFinder {
     this.#metrics = Object.entries(parsing.metrics).map(([name, finder]) => {
       return { name, finder: valueFinder(finder), isOnSteps: false, isElsewhere: false }
     })
+    this.#shape = { metrics: Object.keys(parsing.metrics), labels: [] }
   }
 
   event(line: string, record: Lookup | null): LogEvent | null {
+    const packer = new EventPacker()
+    this.eventInto(packer, line, record)
+    return unpackEvents(packer.take())[0] ?? null
+  }
+
+  eventInto(packer: EventPacker, line: string, record: Lookup | null): void {
     const checkpoint = this.#modelSave.first(line, record)
-    if (checkpoint !== null) return { kind: 'save', checkpoint }
-    const step = this.step(line, record)
-    if (step !== null) return { kind: 'step', step, metrics: this.#metricsOf(line, record) }
-    this.#noteMetrics(line, record)
-    return null
+    if (checkpoint === null) this.#stepInto(packer, line, record)
+    else packer.addSave(checkpoint)
   }
 
   step(line: string, record: Lookup | null): number | null {
@@ -54,22 +62,30 @@ export class EventFinder {
     return [...this.#problems.values(), ...lines]
   }
 
-  #metricsOf(line: string, record: Lookup | null): LoggedMetrics {
-    const metrics: Record<string, LoggedValues> = {}
-    for (const metric of this.#metrics) {
-      const values = metric.finder.all(line, record)
-      if (values === null) continue
-      metrics[metric.name] = values
-      metric.isOnSteps = true
+  #stepInto(packer: EventPacker, line: string, record: Lookup | null): void {
+    const step = this.step(line, record)
+    if (step === null) this.#noteMetrics(line, record)
+    else {
+      this.#collect(line, record)
+      packer.addStep(step, this.#shape, this.#texts)
     }
-    return metrics
+  }
+
+  #collect(line: string, record: Lookup | null): void {
+    this.#texts.length = 0
+    for (let i = 0; i < this.#metrics.length; i++) {
+      const metric = this.#metrics[i]!
+      const labels = metric.finder.collect(line, record, this.#texts)
+      this.#shape.labels[i] = labels
+      if (labels !== null) metric.isOnSteps = true
+    }
   }
 
   /** Looks no longer once there is something to say, or nothing. */
   #noteMetrics(line: string, record: Lookup | null): void {
     for (const metric of this.#metrics) {
       if (metric.isOnSteps || metric.isElsewhere) continue
-      metric.isElsewhere = metric.finder.all(line, record) !== null
+      metric.isElsewhere = metric.finder.collect(line, record, []) !== null
     }
   }
 

@@ -2,9 +2,12 @@ import type { LogEvent } from '../../domain/convergence.ts'
 import type { Parsing } from './contract.ts'
 import { EventFinder } from './event-finder.ts'
 import { jsonRecord } from './json-record.ts'
+import type { EventPacker } from './packed-events.ts'
 
 export interface LineReader {
   read(line: string): LogEvent | null
+  /** Does the same without an object for the event, which is faster. */
+  readInto(packer: EventPacker, line: string): void
   /** What the lines so far make worth saying. */
   readonly warnings: readonly string[]
 }
@@ -28,6 +31,10 @@ class MetricLines implements LineReader {
     return this.#finder.event(line, this.#hasRecords ? jsonRecord(line) : null)
   }
 
+  readInto(packer: EventPacker, line: string): void {
+    this.#finder.eventInto(packer, line, this.#hasRecords ? jsonRecord(line) : null)
+  }
+
   get warnings(): readonly string[] {
     return this.#finder.warnings
   }
@@ -48,6 +55,11 @@ class SaveLines implements LineReader {
     if (event?.kind === 'save') return this.#step === null ? event : { ...event, step: this.#step }
     this.#step = event?.step ?? this.#step
     return null
+  }
+
+  readInto(packer: EventPacker, line: string): void {
+    const event = this.read(line)
+    if (event !== null) packer.add(event)
   }
 
   get warnings(): readonly string[] {

@@ -1,8 +1,7 @@
-import type { LogEvent } from '../../domain/convergence.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
 import { type LineReader, lineReader } from '../../files/convergence/line-reader.ts'
+import { EventPacker, type PackedEvents } from '../../files/convergence/packed-events.ts'
 import { LineSplitter, LONGEST_LINE_BYTES } from './line-splitter.ts'
-import { type PackedEvents, packEvents } from './packed-events.ts'
 import { describeSlowPattern } from './slow-pattern.ts'
 import { within } from './within.ts'
 
@@ -25,6 +24,7 @@ export class LogParser {
   readonly #patternMs: number
   readonly #reader: LineReader
   readonly #splitters = [new LineSplitter(), new LineSplitter()] as const
+  readonly #packer = new EventPacker()
   #line = ''
   #hasGivenUp = false
 
@@ -52,27 +52,24 @@ export class LogParser {
   #inTime<T>(parts: readonly T[], linesOf: (part: T) => readonly string[]): ParsedParts {
     const events: PackedEvents[] = []
     if (this.#hasGivenUp) return { events, problem: null }
-    let found: LogEvent[] = []
     const isDone = within(this.#patternMs, () => {
-      // Packed part by part, so that a collection of garbage never finds many events alive.
+      // Part by part, so that a collection of garbage never finds much alive.
       for (const part of parts) {
-        this.#read(linesOf(part), found)
-        events.push(packEvents(found))
-        found = []
+        this.#read(linesOf(part))
+        events.push(this.#packer.take())
       }
     })
     if (isDone) return { events, problem: null }
     this.#hasGivenUp = true
     const problem = describeSlowPattern(this.#parsing, this.#line, this.lineCount, this.#patternMs)
-    return { events: [...events, packEvents(found)], problem }
+    return { events: [...events, this.#packer.take()], problem }
   }
 
-  #read(lines: readonly string[], events: LogEvent[]): void {
+  #read(lines: readonly string[]): void {
     for (const line of lines) {
       this.lineCount++
       this.#line = line
-      const event = this.#reader.read(line)
-      if (event !== null) events.push(event)
+      this.#reader.readInto(this.#packer, line)
     }
   }
 }

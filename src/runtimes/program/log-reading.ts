@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import type { LogEvent } from '../../domain/convergence.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
+import { unpackEvents } from '../../files/convergence/packed-events.ts'
 import type { ParsedParts, StreamPart } from './log-parser.ts'
-import { unpackEvents } from './packed-events.ts'
 
 export interface ReadSetup {
   readonly parsing: Parsing
