@@ -3,13 +3,17 @@ import { type LineReader, lineReader } from '../../files/convergence/line-reader
 import { EventPacker, type PackedEvents } from '../../files/convergence/packed-events.ts'
 import { LineSplitter, LONGEST_LINE_BYTES } from './line-splitter.ts'
 import { describeSlowPattern } from './slow-pattern.ts'
+import { type SourceReader, sourceReader } from './source-reader.ts'
 import { within } from './within.ts'
 
-/** Bytes of stdout or stderr, in memory of their own. */
+/** Bytes of a stream or a file, in memory of their own. */
 export interface StreamPart {
-  readonly stream: 0 | 1
+  /** 0: stdout, 1: stderr, from FIRST_FILE on: a file of metrics. */
+  readonly stream: number
   readonly bytes: Uint8Array<ArrayBuffer>
 }
+
+export const FIRST_FILE = 2
 
 /** What parts of a log held; `problem` where patterns did not end in time, and then nothing more is read. */
 export interface ParsedParts {
@@ -23,7 +27,8 @@ export class LogParser {
   readonly #parsing: Parsing
   readonly #patternMs: number
   readonly #reader: LineReader
-  readonly #splitters = [new LineSplitter(), new LineSplitter()] as const
+  readonly #splitters = [new LineSplitter(), new LineSplitter()]
+  readonly #sources = new Map<number, SourceReader>()
   readonly #packer = new EventPacker()
   #line = ''
   #hasGivenUp = false
@@ -35,34 +40,50 @@ export class LogParser {
   }
 
   feed(parts: readonly StreamPart[]): ParsedParts {
-    return this.#inTime(parts, ({ stream, bytes }) => this.#splitters[stream].feed(Buffer.from(bytes.buffer)))
+    return this.#inTime(parts, ({ stream, bytes }) => {
+      const part = Buffer.from(bytes.buffer)
+      if (stream < FIRST_FILE) this.#read(this.#splitters[stream]!.feed(part))
+      else this.#sourceOf(stream).feed(part, this.#packer)
+    })
   }
 
   end(): ParsedParts {
-    return this.#inTime(this.#splitters, (splitter) => splitter.end())
+    const ends = [
+      ...this.#splitters.map((splitter) => () => this.#read(splitter.end())),
+      ...[...this.#sources.values()].map((source) => () => source.end(this.#packer)),
+    ]
+    return this.#inTime(ends, (end) => end())
   }
 
   get warnings(): readonly string[] {
     const cut = this.#splitters.reduce((sum, { cutCount }) => sum + cutCount, 0)
     const lines = cut === 1 ? '1 line was' : `${cut} lines were`
     const warning = `${lines} longer than ${LONGEST_LINE_BYTES / 1024} KiB; only the beginning was looked at`
-    return cut > 0 ? [...this.#reader.warnings, warning] : this.#reader.warnings
+    const sources = [...this.#sources.values()].flatMap((source) => source.warnings)
+    return [...this.#reader.warnings, ...sources, ...(cut > 0 ? [warning] : [])]
   }
 
-  #inTime<T>(parts: readonly T[], linesOf: (part: T) => readonly string[]): ParsedParts {
+  #sourceOf(number: number): SourceReader {
+    const source = this.#sources.get(number) ?? sourceReader(this.#parsing)
+    this.#sources.set(number, source)
+    return source
+  }
+
+  #inTime<T>(parts: readonly T[], read: (part: T) => void): ParsedParts {
     const events: PackedEvents[] = []
     if (this.#hasGivenUp) return { events, problem: null }
     const isDone = within(this.#patternMs, () => {
       // Part by part, so that a collection of garbage never finds much alive.
       for (const part of parts) {
-        this.#read(linesOf(part))
+        read(part)
         events.push(this.#packer.take())
       }
     })
     if (isDone) return { events, problem: null }
     this.#hasGivenUp = true
     const problem = describeSlowPattern(this.#parsing, this.#line, this.lineCount, this.#patternMs)
-    return { events: [...events, this.#packer.take()], problem }
+    // What the packer still has may be broken off in the middle of an event.
+    return { events, problem }
   }
 
   #read(lines: readonly string[]): void {

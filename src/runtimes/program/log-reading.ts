@@ -75,7 +75,7 @@ export class LogReading {
     return this.#waitingBytes > MOST_WAITING_BYTES
   }
 
-  feed(stream: 0 | 1, bytes: Uint8Array): void {
+  feed(stream: number, bytes: Uint8Array): void {
     this.#waitingBytes += bytes.length
     this.#waiting.push({ stream, bytes: new Uint8Array(bytes) })
     this.#sendWaiting()

@@ -1,13 +1,20 @@
 import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogEvent } from '../../domain/convergence.ts'
 import { eachLine } from '../each-line.ts'
 import { WorkerFailure } from '../failure.ts'
 import { Tail } from '../tail.ts'
 import type { ProgramOutcome, ProgramRequest } from './contract.ts'
 import { LogFile } from './log-file.ts'
+import { FIRST_FILE } from './log-parser.ts'
 import { LogReading } from './log-reading.ts'
+import { SourceFollower } from './source-follower.ts'
 import { type StartedProgram, startProgram } from './start-program.ts'
 import { Watch } from './watch.ts'
+
+/** How often a file of metrics is looked at. */
+const POLL_MS = 200
+const SHORTEST_POLL_MS = 10
 
 type Timeless = Omit<ProgramOutcome, 'durationMs'>
 
@@ -25,8 +32,10 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramOutcom
 }
 
 async function started(request: ProgramRequest, log: LogFile): Promise<Timeless> {
+  const { sourcePath, parsing } = request
+  const source = sourcePath === null ? null : new SourceFollower(sourcePath, parsing.source.kind)
   const program = await startProgram(request)
-  return await new ProgramRun(request, program, log).outcome()
+  return await new ProgramRun(request, program, log, source).outcome()
 }
 
 function notStarted(problem: string): Timeless {
@@ -37,18 +46,22 @@ class ProgramRun {
   readonly #request: ProgramRequest
   readonly #program: StartedProgram
   readonly #log: LogFile
+  readonly #source: SourceFollower | null
   readonly #tail = new Tail()
   readonly #reading: LogReading
   readonly #watch: Watch
+  readonly #polling: NodeJS.Timeout | null
+  #polledAt = 0
   #ending: ProgramOutcome['ending'] = 'exited'
   #isHeard = true
   #problem: string | null = null
   #failure: { readonly error: unknown } | null = null
 
-  constructor(request: ProgramRequest, program: StartedProgram, log: LogFile) {
+  constructor(request: ProgramRequest, program: StartedProgram, log: LogFile, source: SourceFollower | null) {
     this.#request = request
     this.#program = program
     this.#log = log
+    this.#source = source
     this.#reading = new LogReading(request.parsing, request.limits.patternMs, {
       onEvents: (events) => this.#onEvents(events),
       onProblem: (problem) => this.#stop('pattern', problem),
@@ -62,19 +75,22 @@ class ProgramRun {
     )
     this.#listen(program.stdout, 0, request.stream !== 'stderr')
     this.#listen(program.stderr, 1, request.stream !== 'stdout')
+    this.#polling = source && setInterval(() => this.#poll(), POLL_MS)
   }
 
   async outcome(): Promise<Timeless> {
     try {
       const { exitCode, signal, warning } = await this.#program.exited
       this.#watch.close()
+      await this.#readSourceToItsEnd()
       const { lineCount, warnings } = await this.#reading.end()
       if (this.#failure) throw this.#failure.error
-      const all = [...warnings, ...(warning === null ? [] : [warning])]
+      const all = [...warnings, ...(warning === null ? [] : [warning]), ...(this.#source?.warnings ?? [])]
       const seen = { exitCode, signal, tail: this.#tail.text(), lines: lineCount, warnings: all }
       return { ending: this.#ending, problem: this.#problem, ...seen }
     } finally {
       this.#watch.close()
+      if (this.#polling) clearInterval(this.#polling)
       await this.#reading.stop()
     }
   }
@@ -86,10 +102,31 @@ class ProgramRun {
       this.#tail.add(bytes)
       this.#log.add(bytes)
       if (!isRead) return
+      // Rows that were written before a line was printed are to come before it.
+      if (performance.now() - this.#polledAt > SHORTEST_POLL_MS) this.#poll()
       this.#reading.feed(number, bytes)
       if (this.#reading.isFull) stream.pause()
     })
     if (this.#request.hear) eachLine(stream, this.#request.hear)
+  }
+
+  #poll(): boolean {
+    this.#polledAt = performance.now()
+    try {
+      const feed = (file: number, bytes: Uint8Array) => this.#reading.feed(FIRST_FILE + file, bytes)
+      const hasNews = this.#source?.poll(feed, () => !this.#reading.isFull) ?? false
+      if (hasNews) this.#watch.sign()
+      return hasNews
+    } catch (error) {
+      this.#fail(error)
+      return false
+    }
+  }
+
+  async #readSourceToItsEnd(): Promise<void> {
+    if (this.#polling) clearInterval(this.#polling)
+    this.#source?.finish()
+    while (this.#isHeard && (this.#poll() || this.#reading.isFull)) await sleep(1)
   }
 
   #resume(): void {
