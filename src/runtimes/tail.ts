@@ -3,6 +3,9 @@ import { joinBytes } from '../files/join-bytes.ts'
 
 const TAIL_BYTES = 16 * 1024
 
+/** Single bytes take far more room than they hold. */
+const MOST_PARTS = 4096
+
 /** The last of what a worker printed; reading never stops, so that a chatty worker never blocks. */
 export class Tail {
   #parts: Uint8Array[] = []
@@ -21,7 +24,7 @@ export class Tail {
   add(part: Uint8Array): void {
     this.#parts.push(part.length > this.#maxBytes ? part.slice(-this.#maxBytes) : part)
     this.#byteLength += this.#parts.at(-1)!.length
-    if (this.#byteLength > 4 * this.#maxBytes) this.#compact()
+    if (this.#byteLength > 4 * this.#maxBytes || this.#parts.length > MOST_PARTS) this.#compact()
   }
 
   /** Forgets what earlier work printed. */

@@ -53,6 +53,10 @@ export class EventPacker {
     for (const text of texts) this.#texts.push(text)
   }
 
+  get count(): number {
+    return this.#steps.length
+  }
+
   /** All so far; the next ones begin anew. */
   take(): PackedEvents {
     const hasLineEnds = this.#texts.some((text) => text.includes('\n'))

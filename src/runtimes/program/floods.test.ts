@@ -61,3 +61,13 @@ test('a program that is faster than its patterns has to wait for them, and nothi
   expect(steps(ran).every((step, index) => step === index)).toBe(true)
   expect(ran.grownBytes).toBeLessThan(400 * MIB)
 })
+
+test('two million single bytes take no more memory than others', async () => {
+  const ran = await measured(`
+    import { writeSync } from 'node:fs'
+    for (let step = 0; step < 20000; step++) {
+      for (const byte of 'step ' + step + ' loss 0.' + String(step).padStart(88, '0') + '\\n') writeSync(1 + (step % 2), byte)
+    }`)
+  expect(steps(ran)).toEqual(Array.from({ length: 10_000 }, (_, i) => 2 * i))
+  expect(ran.grownBytes).toBeLessThan(250 * MIB)
+})

@@ -15,6 +15,9 @@ export interface StreamPart {
 
 export const FIRST_FILE = 2
 
+/** Not more events at once, so that a collection of garbage never finds much alive. */
+const PACK_COUNT = 300
+
 /** What parts of a log held; `problem` where patterns did not end in time, and then nothing more is read. */
 export interface ParsedParts {
   readonly events: readonly PackedEvents[]
@@ -73,11 +76,11 @@ export class LogParser {
     const events: PackedEvents[] = []
     if (this.#hasGivenUp) return { events, problem: null }
     const isDone = within(this.#patternMs, () => {
-      // Part by part, so that a collection of garbage never finds much alive.
       for (const part of parts) {
         read(part)
-        events.push(this.#packer.take())
+        if (this.#packer.count >= PACK_COUNT) events.push(this.#packer.take())
       }
+      if (this.#packer.count > 0) events.push(this.#packer.take())
     })
     if (isDone) return { events, problem: null }
     this.#hasGivenUp = true

@@ -14,7 +14,6 @@ export interface ReadSetup {
 export type ReadOrder = { readonly kind: 'parts'; readonly parts: readonly StreamPart[] } | { readonly kind: 'end' }
 
 export interface ReadAnswer extends ParsedParts {
-  readonly byteLength: number
   readonly end: ReadEnd | null
 }
 
@@ -39,8 +38,11 @@ const MOST_WAITING_BYTES = 4 * 2 ** 20
 /** One that is worked on and one that waits for it. */
 const MOST_ORDERS = 2
 
-/** Of at most 64 KiB each; they share one budget of time. */
-const MOST_PARTS = 8
+/** What an order has at most; its parts share one budget of time. */
+const MOST_ORDER_BYTES = 512 * 1024
+
+/** What a part takes beside its bytes: a program may print them one by one. */
+const PART_BYTES = 512
 
 /** Reads a log in a thread of its own, so that a pattern which takes long keeps nothing else waiting. */
 export class LogReading {
@@ -50,7 +52,8 @@ export class LogReading {
   readonly #ended: Promise<ReadEnd>
   readonly #waiting: StreamPart[] = []
   #waitingBytes = 0
-  #orders = 0
+  /** Bytes of those under way. */
+  readonly #orders: number[] = []
   #hasEnded = false
   #settle: (end: ReadEnd) => void = () => {}
   #refuse: (error: unknown) => void = () => {}
@@ -76,7 +79,7 @@ export class LogReading {
   }
 
   feed(stream: number, bytes: Uint8Array): void {
-    this.#waitingBytes += bytes.length
+    this.#waitingBytes += bytes.length + PART_BYTES
     this.#waiting.push({ stream, bytes: new Uint8Array(bytes) })
     this.#sendWaiting()
   }
@@ -99,25 +102,33 @@ export class LogReading {
 
   /** What comes while the thread is busy is read in one go. */
   #sendWaiting(): void {
-    if (this.#orders >= MOST_ORDERS) return
-    const parts = this.#waiting.splice(0, MOST_PARTS)
-    if (parts.length > 0)
-      this.#send(
-        { kind: 'parts', parts },
-        parts.map(({ bytes }) => bytes.buffer),
-      )
-    else if (this.#hasEnded) this.#send({ kind: 'end' }, [])
+    if (this.#orders.length >= MOST_ORDERS) return
+    if (this.#waiting.length > 0) this.#sendParts()
+    else if (this.#hasEnded) this.#send({ kind: 'end' }, 0)
   }
 
-  #send(order: ReadOrder, memory: ArrayBuffer[]): void {
-    this.#orders++
+  #sendParts(): void {
+    let byteLength = 0
+    const tooMany = this.#waiting.findIndex(({ bytes }) => {
+      byteLength += bytes.length + PART_BYTES
+      return byteLength >= MOST_ORDER_BYTES
+    })
+    const parts = this.#waiting.splice(0, tooMany < 0 ? this.#waiting.length : tooMany + 1)
+    this.#send(
+      { kind: 'parts', parts },
+      byteLength,
+      parts.map(({ bytes }) => bytes.buffer),
+    )
+  }
+
+  #send(order: ReadOrder, byteLength: number, memory: readonly ArrayBuffer[] = []): void {
+    this.#orders.push(byteLength)
     this.#thread.postMessage(order, memory)
   }
 
   #take(answer: ReadAnswer): void {
     const wasFull = this.isFull
-    this.#waitingBytes -= answer.byteLength
-    this.#orders--
+    this.#waitingBytes -= this.#orders.shift()!
     this.#sendWaiting()
     try {
       for (const packed of answer.events) {

@@ -11,10 +11,9 @@ const parser = new LogParser(parsing, patternMs)
 port.on('message', (order: ReadOrder) => port.postMessage(answer(order)))
 
 function answer(order: ReadOrder): ReadAnswer {
-  if (order.kind === 'end') return { ...parser.end(), byteLength: 0, end: atEnd() }
-  const byteLength = order.parts.reduce((sum, { bytes }) => sum + bytes.length, 0)
-  if (Atomics.load(isMute, 0) === 1) return { events: [], problem: null, byteLength, end: null }
-  return { ...parser.feed(order.parts), byteLength, end: null }
+  if (order.kind === 'end') return { ...parser.end(), end: atEnd() }
+  const isWanted = Atomics.load(isMute, 0) === 0
+  return { ...(isWanted ? parser.feed(order.parts) : { events: [], problem: null }), end: null }
 }
 
 const atEnd = () => ({ lineCount: parser.lineCount, warnings: parser.warnings })

@@ -206,7 +206,9 @@ test('a reader that fails ends the program, and its failure is passed on', async
 
 test('a pattern that would never end is broken off and named, with the line', async () => {
   const parsing = { ...PARSING, metrics: { ...PARSING.metrics, odd: pattern('^step \\d+ (a+)+$') } }
-  const program = `console.log('step 1 aaa'); console.log('step 2 ' + 'a'.repeat(60) + 'b'); setInterval(() => {}, 1000)`
+  const program = `console.log('step 1 aaa')
+    setTimeout(() => console.log('step 2 ' + 'a'.repeat(60) + 'b'), 300)
+    setInterval(() => {}, 1000)`
   const ran = await run(program, { parsing, ...limits({ patternMs: 300 }) })
   expect(ran.ending).toBe('pattern')
   expect(ran.problem).toMatch(

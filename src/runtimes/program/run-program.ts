@@ -14,7 +14,9 @@ import { Watch } from './watch.ts'
 
 /** How often a file of metrics is looked at. */
 const POLL_MS = 200
-const SHORTEST_POLL_MS = 10
+
+/** Looking at it is to take no more than a part of our time, however often lines come. */
+const POLL_SHARE = 5
 
 type Timeless = Omit<ProgramOutcome, 'durationMs'>
 
@@ -51,7 +53,7 @@ class ProgramRun {
   readonly #reading: LogReading
   readonly #watch: Watch
   readonly #polling: NodeJS.Timeout | null
-  #polledAt = 0
+  #nextPollAt = 0
   #ending: ProgramOutcome['ending'] = 'exited'
   #isHeard = true
   #problem: string | null = null
@@ -101,9 +103,9 @@ class ProgramRun {
       this.#watch.sign()
       this.#tail.add(bytes)
       this.#log.add(bytes)
-      if (!isRead) return
+      if (!isRead || !this.#isHeard) return
       // Rows that were written before a line was printed are to come before it.
-      if (performance.now() - this.#polledAt > SHORTEST_POLL_MS) this.#poll()
+      if (performance.now() >= this.#nextPollAt) this.#poll()
       this.#reading.feed(number, bytes)
       if (this.#reading.isFull) stream.pause()
     })
@@ -111,7 +113,7 @@ class ProgramRun {
   }
 
   #poll(): boolean {
-    this.#polledAt = performance.now()
+    const startedAt = performance.now()
     try {
       const feed = (file: number, bytes: Uint8Array) => this.#reading.feed(FIRST_FILE + file, bytes)
       const hasNews = this.#source?.poll(feed, () => !this.#reading.isFull) ?? false
@@ -120,6 +122,9 @@ class ProgramRun {
     } catch (error) {
       this.#fail(error)
       return false
+    } finally {
+      const endedAt = performance.now()
+      this.#nextPollAt = endedAt + POLL_SHARE * (endedAt - startedAt)
     }
   }
 
