@@ -52,9 +52,11 @@ class SaveLines implements LineReader {
 
   read(line: string): LogEvent | null {
     const event = this.#finder.event(line, null)
-    if (event?.kind === 'save') return this.#step === null ? event : { ...event, step: this.#step }
-    this.#step = event?.step ?? this.#step
-    return null
+    if (event?.kind === 'step') this.#step = event.step
+    if (event?.kind !== 'save') return null
+    // The line that says so may have the step too.
+    const step = this.#finder.step(line, null) ?? this.#step
+    return step === null ? event : { ...event, step }
   }
 
   readInto(packer: EventPacker, line: string): void {

@@ -17,12 +17,13 @@ export function readParsing(test: ConfigSection, metrics: readonly string[], war
   const parsers = test.section('log_parsing', 'a map with step_num, model_save and a parser per metric')
   for (const name of parsers.keys) parser(parsers, name)
   const found = metrics.map((name) => [name, metricFinder(parser(parsers, name), source, warnings)] as const)
-  return {
-    source,
-    ...stepFinders(parser(parsers, 'step_num'), source, warnings),
-    modelSave: saveFinder(parser(parsers, 'model_save'), source, warnings),
-    metrics: Object.fromEntries(found),
+  const steps = stepFinders(parser(parsers, 'step_num'), source, warnings)
+  const modelSave = saveFinder(parser(parsers, 'model_save'), source, warnings)
+  if (isFile(source) && modelSave.kind === 'pattern' && !steps.lineStepNum) {
+    const why = 'which step was saved can only be told from lines of the stream, since the file lags behind it'
+    throw parser(parsers, 'step_num').refuse('regex', `is missing; expected ${STEP}: ${why}`)
   }
+  return { source, ...steps, modelSave, metrics: Object.fromEntries(found) }
 }
 
 function readSource(test: ConfigSection): LogSource {

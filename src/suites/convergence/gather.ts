@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { LogEvent } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
 import { checkpointFacts, storedCheckpoint } from '../../files/convergence/checkpoint-path.ts'
 import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
 import { gatherArgv, resumeArgv } from '../../files/convergence/program-argv.ts'
@@ -59,6 +60,7 @@ class Ledger {
   readonly #contents = new Map<string, ReturnType<typeof checkpointFacts>>()
   readonly #header: Omit<Sidecar, 'complete' | 'checkpoints'>
   #written: Promise<void> = Promise.resolve()
+  #hasSteps = false
 
   constructor(planned: PlannedTest, from: GatherPoint | null, provenance: Provenance, argv: readonly string[]) {
     const { test } = planned
@@ -81,7 +83,16 @@ class Ledger {
   }
 
   take(event: LogEvent): void {
+    if (event.kind === 'step') this.#hasSteps = true
+    else if (event.step === undefined) this.#refuseUnknownStep(event.checkpoint)
     if (this.#recorder.take(event)) this.#write(false)
+  }
+
+  /** A file of metrics lags behind the stream, so what it has last says nothing about a save. */
+  #refuseUnknownStep(checkpoint: string): void {
+    if (!this.#hasSteps || !('path' in this.#planned.test.parsing.source)) return
+    const text = `no line of the stream has a step number before it says that ${cleanText(checkpoint, 300)} was saved`
+    throw new StageError('run', `${text}, so its step is not known; see log_parsing.step_num.regex`)
   }
 
   async close(isComplete: boolean): Promise<void> {

@@ -74,3 +74,12 @@ test('a log that goes on after a checkpoint knows where it is', () => {
   const { windows } = recorded([save('again'), ...steps(5, 9)], { lastStep: 4 })
   expect(windows).toEqual([[4, [5, 6, 7], true]])
 })
+
+test('a save that says its step is recorded from there, even where steps came before it', () => {
+  const late: LogEvent = { kind: 'save', checkpoint: 'a', step: 3 }
+  const { windows, ended } = recorded([...steps(0, 5), late, ...steps(6, 8)])
+  expect(windows).toEqual([[3, [4, 5, 6], true]])
+  expect(ended).toBe(1)
+  expect(recorded([...steps(0, 9), late]).windows).toEqual([[3, [4, 5, 6], true]])
+  expect(recorded([late, ...steps(2, 9)]).windows).toEqual([[3, [4, 5, 6], true]])
+})

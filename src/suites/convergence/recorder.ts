@@ -28,10 +28,15 @@ interface OpenRecording {
   readonly warnings: string[]
 }
 
+/** How many steps a stream may be behind a file. */
+const LAG_STEPS = 1000
+
 /** Follows a log: every save opens a window of its own, whether or not the one before has ended. */
 export class Recorder {
   readonly #plan: RecordingPlan
   readonly #open = new Map<number, OpenRecording>()
+  /** The last steps: a save that is told by another way than they are may come after those that follow it. */
+  readonly #recent = new Map<number, LoggedMetrics>()
   #step: number | null
 
   constructor(plan: RecordingPlan) {
@@ -51,19 +56,36 @@ export class Recorder {
 
   /** True where a window has just ended, so that it is worth writing down. */
   take(event: LogEvent): boolean {
-    if (event.kind === 'save') return this.#save(event.checkpoint)
+    if (event.kind === 'save') return this.#save(event.checkpoint, event.step)
     this.#step = event.step
+    this.#remember(event.step, event.metrics)
     const ended = [...this.#open.values()].map((recording) => this.#record(recording, event.step, event.metrics))
     return ended.includes(true)
   }
 
-  #save(checkpoint: string): false {
-    const startStep = this.#step ?? 0
-    const first = this.#step === null ? null : this.#step + 1
+  #save(checkpoint: string, step: number | undefined): boolean {
+    const last = step ?? this.#step
+    const startStep = last ?? 0
     const before = this.#open.get(startStep)
     const warnings = before ? [`step ${startStep} was saved twice: ${before.checkpoint}, then ${checkpoint}`] : []
-    this.#open.set(startStep, { checkpoint, startStep, first, results: new Map(), complete: false, warnings })
-    return false
+    const recording = {
+      checkpoint,
+      startStep,
+      first: last === null ? null : last + 1,
+      results: new Map(),
+      complete: false,
+      warnings,
+    }
+    this.#open.set(startStep, recording)
+    if (step === undefined) return false
+    const missed = [...this.#recent].filter(([number]) => number > step)
+    return missed.map(([number, metrics]) => this.#record(recording, number, metrics)).includes(true)
+  }
+
+  #remember(step: number, metrics: LoggedMetrics): void {
+    this.#recent.set(step, { ...this.#recent.get(step), ...metrics })
+    const [oldest] = this.#recent.keys()
+    if (this.#recent.size > 2 * this.#plan.stepsToRecord + LAG_STEPS) this.#recent.delete(oldest!)
   }
 
   #record(recording: OpenRecording, step: number, metrics: LoggedMetrics): boolean {
