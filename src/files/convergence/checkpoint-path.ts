@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { readdir, realpath, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 
@@ -58,29 +56,4 @@ function isInside(folder: string, path: string): boolean {
 
 function shown(path: string): string {
   return cleanText(path, 300)
-}
-
-/** Size and content of a checkpoint, a file or a folder of them. */
-export async function checkpointFacts(path: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
-  const hash = createHash('sha256')
-  const isFolder = (await stat(path)).isDirectory()
-  let bytes = 0
-  for (const file of isFolder ? await filesIn(path) : [path]) {
-    if (isFolder) hash.update(`${relative(path, file).split(sep).join('/')}\0${(await stat(file)).size}\0`)
-    for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) {
-      hash.update(chunk as Uint8Array)
-      bytes += (chunk as Uint8Array).length
-    }
-  }
-  return { bytes, sha256: hash.digest('hex') }
-}
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true })
-  const names = entries.sort((a, b) => (a.name < b.name ? -1 : 1))
-  const nested = names.map((entry) => {
-    const path = join(folder, entry.name)
-    return entry.isDirectory() ? filesIn(path) : [path]
-  })
-  return (await Promise.all(nested)).flat()
 }

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { checkpointFacts, locateCheckpoint, storedCheckpoint } from './checkpoint-path.ts'
+import { locateCheckpoint, storedCheckpoint } from './checkpoint-path.ts'
+import { checkpointSum } from './checkpoint-sum.ts'
 import type { Sidecar } from './contract.ts'
 import { readManifest, writeManifest } from './manifest.ts'
 import { readSidecar, writeSidecar } from './sidecar.ts'
@@ -81,6 +83,12 @@ describe('a manifest', () => {
     await expect(readManifest(put('m.json', text))).rejects.toThrow(message)
   })
 
+  test('with one step under two spellings in a recording is refused', async () => {
+    const results = { '5': { loss: { '0': '1' } }, '05': { loss: { '0': '2' } } }
+    const path = put('m.json', JSON.stringify({ ckpt_logs: { '4': { checkpoint: 'a', start_step: 4, results } } }))
+    await expect(readManifest(path)).rejects.toThrow('results should be steps that are there once')
+  })
+
   test('with one step under two spellings is refused', async () => {
     const entry = { checkpoint: 'a', start_step: 1, results: {} }
     const path = put('m.json', JSON.stringify({ ckpt_logs: { '1': entry, '01': entry } }))
@@ -156,7 +164,7 @@ describe('what a program says that it saved', () => {
 
 test('a checkpoint is known by its content, a folder by its files and their names', async () => {
   const file = put('a', 'abc')
-  expect(await checkpointFacts(file)).toEqual({
+  expect(await checkpointSum(file)).toEqual({
     bytes: 3,
     sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
   })
@@ -164,8 +172,19 @@ test('a checkpoint is known by its content, a folder by its files and their name
   put('one/deep/y', 'c')
   put('two/x', 'abc')
   put('two/deep/y', '')
-  const [one, two] = [await checkpointFacts(at('one')), await checkpointFacts(at('two'))]
+  const [one, two] = [await checkpointSum(at('one')), await checkpointSum(at('two'))]
   expect([one.bytes, two.bytes]).toEqual([3, 3])
   expect(one.sha256).not.toBe(two.sha256)
-  expect(await checkpointFacts(at('one'))).toEqual(one)
+  expect(await checkpointSum(at('one'))).toEqual(one)
+  symlinkSync('deep', at('one/link'))
+  expect((await checkpointSum(at('one'))).sha256).not.toBe(one.sha256)
 })
+
+test.runIf(process.platform === 'linux')(
+  'a pipe among the files of a checkpoint is refused, not waited for',
+  async () => {
+    put('one/x', 'ab')
+    execFileSync('mkfifo', [at('one/pipe')])
+    await expect(checkpointSum(at('one'))).rejects.toThrow('neither a file nor a folder')
+  },
+)

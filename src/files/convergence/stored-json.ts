@@ -79,7 +79,9 @@ export class StoredObject {
   recording(key: string): Recording {
     const steps = this.object(key)
     const found = steps.keys.map((step) => [steps.wholeKey(step), metricsOf(steps.object(step))] as const)
-    return new Map(found.sort(([a], [b]) => a - b))
+    const recording = new Map(found.sort(([a], [b]) => a - b))
+    if (recording.size < found.length) throw this.wrong(key, 'steps that are there once each')
+    return recording
   }
 
   /** A key that is a number, such as a step. */

@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import type { LogEvent } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
-import { checkpointFacts, storedCheckpoint } from '../../files/convergence/checkpoint-path.ts'
+import { storedCheckpoint } from '../../files/convergence/checkpoint-path.ts'
+import { checkpointSum } from '../../files/convergence/checkpoint-sum.ts'
 import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
 import { gatherArgv, resumeArgv } from '../../files/convergence/program-argv.ts'
 import type { Lab } from '../../runs/contract.ts'
@@ -57,7 +58,7 @@ class Ledger {
   readonly #kept: Manifest
   readonly #facts: Map<number, CheckpointFacts>
   /** By path: a large checkpoint is read once. */
-  readonly #contents = new Map<string, ReturnType<typeof checkpointFacts>>()
+  readonly #contents = new Map<string, ReturnType<typeof checkpointSum>>()
   readonly #header: Omit<Sidecar, 'complete' | 'checkpoints'>
   #written: Promise<void> = Promise.resolve()
   #hasSteps = false
@@ -120,7 +121,7 @@ class Ledger {
   async #entry({ checkpoint, startStep, results, complete, warnings }: SavedRecording): Promise<ManifestEntry> {
     const { storage, cwd } = this.#planned
     const stored = await storedCheckpoint(storage.manifestPath, checkpoint, cwd)
-    const content = this.#contents.get(stored.path) ?? checkpointFacts(stored.path)
+    const content = this.#contents.get(stored.path) ?? checkpointSum(stored.path)
     this.#contents.set(stored.path, content)
     const { bytes, sha256 } = await content
     this.#facts.set(startStep, { complete, bytes, sha256, warnings, samples: [] })

@@ -6,7 +6,8 @@ import type { Recording } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
 import { toJson } from '../../domain/json.ts'
 import type { CaseError } from '../../domain/result.ts'
-import { checkpointFacts, locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
+import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
+import { checkpointSum } from '../../files/convergence/checkpoint-sum.ts'
 import type { CheckpointFacts, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { curveOf, outputOf, reasonOf } from './describe-window.ts'
@@ -74,7 +75,7 @@ async function checkCheckpoint(path: string, window: WindowUnderTest, lab: Lab):
   const facts = factsOf(window)
   if (!facts) return
   await lab.step({ title: 'check the checkpoint', stage: 'inputs', key: null }, async () => {
-    const { bytes, sha256 } = await checkpointFacts(path)
+    const { bytes, sha256 } = await checkpointSum(path)
     if (sha256 === facts.sha256) return
     const size = bytes === facts.bytes ? 'as large as it was' : `${bytes} bytes instead of ${facts.bytes}`
     const text = `${window.entry.checkpoint} is not the checkpoint that was gathered (${size})`

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readdir, readlink, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StageError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
+
+interface CheckpointSum {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+const MAX_DEPTH = 64
+
+/** Of a file its content; of a folder the names and contents of all files in it, whatever order the system lists them in. */
+export async function checkpointSum(path: string): Promise<CheckpointSum> {
+  const found = await stat(path)
+  if (found.isFile()) return fileSum(path)
+  if (!found.isDirectory())
+    throw new StageError('inputs', `checkpoint ${cleanText(path)} is neither a file nor a folder`)
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const { name, content } of entriesOf(path, '', 0)) {
+    hash.update(JSON.stringify([name, content]))
+    if (typeof content !== 'string') bytes += content.bytes
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}
+
+interface Entry {
+  readonly name: string
+  /** Of a link to a folder, where it leads. */
+  readonly content: CheckpointSum | string
+}
+
+async function* entriesOf(folder: string, prefix: string, depth: number): AsyncGenerator<Entry> {
+  if (depth > MAX_DEPTH) throw new StageError('inputs', `checkpoint folder ${cleanText(folder)} is nested too deep`)
+  const entries = await readdir(folder, { withFileTypes: true })
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const [place, name] = [join(folder, entry.name), `${prefix}${entry.name}`]
+    if (entry.isDirectory()) yield* entriesOf(place, `${name}/`, depth + 1)
+    else if ((await stat(place).catch(() => null))?.isFile()) yield { name, content: await fileSum(place) }
+    else if (entry.isSymbolicLink()) yield { name, content: await readlink(place) }
+    else throw new StageError('inputs', `checkpoint ${cleanText(place)} is neither a file nor a folder`)
+  }
+}
+
+async function fileSum(path: string): Promise<CheckpointSum> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    const block = chunk as Uint8Array
+    hash.update(block)
+    bytes += block.length
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}
