@@ -29,8 +29,8 @@ interface ProgramLimits {
 }
 
 export interface ProgramOutcome {
-  /** `enough`: the reader had what it wanted. */
-  readonly ending: 'exited' | 'enough' | 'idle' | 'timeout' | 'aborted' | 'pattern' | 'not-started'
+  /** `enough`: the reader had what it wanted; `unreadable`: a file of metrics is not what it should be. */
+  readonly ending: 'exited' | 'enough' | 'idle' | 'timeout' | 'aborted' | 'pattern' | 'unreadable' | 'not-started'
   readonly exitCode: number | null
   readonly signal: string | null
   /** In words what went wrong, for all endings but the first two. */

@@ -81,6 +81,17 @@ test('a file that is replaced by another one is read from its beginning', () => 
   expect(news(file)).toBe('old\nnew\n')
 })
 
+test('a file that is written whole each time goes on where it was read to, unless it changed before that', () => {
+  const file = new FollowedFile(path)
+  writeFileSync(path, 'step,x\n1,2\n')
+  expect(news(file)).toBe('step,x\n1,2\n')
+  writeFileSync(path, 'step,x\n1,2\n2,3\n')
+  expect(news(file)).toBe('2,3\n')
+  writeFileSync(path, 'step,x,y\n1,2,\n2,3,\n3,4,5\n')
+  expect(news(file)).toBe('step,x,y\n1,2,\n2,3,\n3,4,5\n')
+  expect(file.beginnings).toBe(1)
+})
+
 test('a file that goes is no failure', () => {
   writeFileSync(path, 'old\n')
   const file = new FollowedFile(path)

@@ -3,13 +3,10 @@ import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from '
 const PART_BYTES = 64 * 1024
 const MARK_BYTES = 4096
 
-/** What a file held before the program began. */
-interface Earlier {
-  readonly size: number
-  readonly inode: number
-  readonly changedMs: number
-  /** Its last bytes, by which a file that was written anew is told from one that was added to. */
-  readonly mark: Buffer
+/** What a file held up to where it was read, by which one that is written anew is told from one that grew. */
+interface Mark {
+  readonly head: Buffer
+  readonly tail: Buffer
 }
 
 /** A file that a program writes, read as it grows. What an earlier run left in it is not taken for news. */
@@ -17,41 +14,40 @@ export class FollowedFile {
   readonly path: string
   /** It was begun anew so often; then what follows is read from the beginning. */
   beginnings = 0
-  #earlier: Earlier | null
-  #inode: number | null
-  #at: number
+  #earlier: Stats | null = null
+  #mark: Mark | null = null
+  #at = 0
 
   /** `isNew`: it was not there when the program began. */
   constructor(path: string, isNew = false) {
     this.path = path
-    this.#earlier = isNew ? null : earlierOf(path)
-    this.#inode = this.#earlier?.inode ?? null
-    this.#at = this.#earlier?.size ?? 0
+    if (!isNew) opened(path, (file) => this.#skip(file))
+  }
+
+  /** What is read comes after what an earlier run left. */
+  get isAddedTo(): boolean {
+    return this.#earlier !== null && this.#earlier.size > 0 && this.#at > this.#earlier.size
   }
 
   /** Gives all that is new, or as much as is taken; true where there was any. */
   read(take: (bytes: Uint8Array) => void, hasRoom: () => boolean): boolean {
-    const file = open(this.path)
-    if (file === null) return false
-    try {
-      const stats = fstatSync(file)
-      if (this.#isAnew(file, stats)) this.#begin(stats)
-      return this.#readOn(file, take, hasRoom)
-    } finally {
-      closeSync(file)
-    }
+    const [at, { beginnings }] = [this.#at, this]
+    opened(this.path, (file) => {
+      if (this.#isAnew(file, fstatSync(file))) this.#begin()
+      this.#readOn(file, take, hasRoom)
+    })
+    return this.#at !== at || this.beginnings !== beginnings
   }
 
-  /** The first line where what is read comes after what was there before, and so without it. */
+  /** The first line where what is read comes after it. */
   firstLine(): Uint8Array | null {
-    const file = this.#earlier !== null && this.#earlier.size > 0 ? open(this.path) : null
-    if (file === null) return null
-    try {
+    let line: Uint8Array | null = null
+    if (!this.isAddedTo) return line
+    opened(this.path, (file) => {
       const start = bytesAt(file, 0, PART_BYTES)
-      return start.subarray(0, start.indexOf('\n') + 1)
-    } finally {
-      closeSync(file)
-    }
+      line = start.subarray(0, start.indexOf('\n') + 1)
+    })
+    return line
   }
 
   /** The program has ended: a file of the same length as before that was written to is a new one. */
@@ -59,24 +55,30 @@ export class FollowedFile {
     const now = statSync(this.path, { throwIfNoEntry: false })
     const earlier = this.#earlier
     if (!now || !earlier || now.size !== earlier.size || this.#at !== earlier.size) return
-    if (now.mtimeMs !== earlier.changedMs) this.#begin(now)
+    if (now.mtimeMs !== earlier.mtimeMs) this.#begin()
   }
 
-  #isAnew(file: number, stats: Stats): boolean {
-    if (stats.size < this.#at || (this.#inode !== null && stats.ino !== this.#inode)) return true
-    const { mark } = this.#earlier ?? {}
-    if (mark === undefined || stats.size === this.#at) return false
-    return !bytesAt(file, this.#earlier!.size - mark.length, mark.length).equals(mark)
+  #skip(file: number): void {
+    this.#earlier = fstatSync(file)
+    this.#at = this.#earlier.size
+    this.#mark = markAt(file, this.#at)
   }
 
-  #begin(stats: Stats): void {
+  #isAnew(file: number, { size, ino }: Stats): boolean {
+    if (size < this.#at || (this.#earlier !== null && this.#earlier.ino !== ino)) return true
+    if (this.#mark === null || size === this.#at) return false
+    const { head, tail } = markAt(file, this.#at)
+    return !head.equals(this.#mark.head) || !tail.equals(this.#mark.tail)
+  }
+
+  #begin(): void {
     this.#at = 0
-    this.#inode = stats.ino
+    this.#mark = null
     this.#earlier = null
     this.beginnings++
   }
 
-  #readOn(file: number, take: (bytes: Uint8Array) => void, hasRoom: () => boolean): boolean {
+  #readOn(file: number, take: (bytes: Uint8Array) => void, hasRoom: () => boolean): void {
     const before = this.#at
     while (hasRoom()) {
       const bytes = bytesAt(file, this.#at, PART_BYTES)
@@ -84,29 +86,33 @@ export class FollowedFile {
       this.#at += bytes.length
       take(bytes)
     }
-    return this.#at > before
+    if (this.#at > before) this.#mark = markAt(file, this.#at)
   }
 }
 
-function earlierOf(path: string): Earlier | null {
-  const file = open(path)
-  if (file === null) return null
+/** A file that is not there yet, or no longer, has nothing to read. */
+function opened(path: string, use: (file: number) => void): void {
+  const file = openFile(path)
+  if (file === null) return
   try {
-    const { size, ino, mtimeMs } = fstatSync(file)
-    const markLength = Math.min(size, MARK_BYTES)
-    return { size, inode: ino, changedMs: mtimeMs, mark: bytesAt(file, size - markLength, markLength) }
+    use(file)
   } finally {
     closeSync(file)
   }
 }
 
-function open(path: string): number | null {
+function openFile(path: string): number | null {
   try {
     return statSync(path).isFile() ? openSync(path, 'r') : null
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
+}
+
+function markAt(file: number, end: number): Mark {
+  const length = Math.min(end, MARK_BYTES)
+  return { head: bytesAt(file, 0, length), tail: bytesAt(file, end - length, length) }
 }
 
 function bytesAt(file: number, position: number, length: number): Buffer {

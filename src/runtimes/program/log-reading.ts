@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { LogEvent } from '../../domain/convergence.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
 import { unpackEvents } from '../../files/convergence/packed-events.ts'
-import type { ParsedParts, StreamPart } from './log-parser.ts'
+import type { ParsedParts, ReadProblem, StreamPart } from './log-parser.ts'
 
 export interface ReadSetup {
   readonly parsing: Parsing
@@ -24,8 +24,8 @@ interface ReadEnd {
 
 export interface ReadListener {
   onEvents(events: readonly LogEvent[]): void
-  /** A pattern did not end in time. */
-  onProblem(problem: string): void
+  /** Nothing more can be read. */
+  onProblem(problem: ReadProblem): void
   /** What waited was read. */
   onRoom(): void
   /** The thread is gone, or the listener failed. */
@@ -78,9 +78,9 @@ export class LogReading {
     return this.#waitingBytes > MOST_WAITING_BYTES
   }
 
-  feed(stream: number, bytes: Uint8Array): void {
+  feed(stream: number, bytes: Uint8Array, isStart = false): void {
     this.#waitingBytes += bytes.length + PART_BYTES
-    this.#waiting.push({ stream, bytes: new Uint8Array(bytes) })
+    this.#waiting.push({ stream, bytes: new Uint8Array(bytes), isStart })
     this.#sendWaiting()
   }
 

@@ -223,3 +223,20 @@ test('every line is heard, of both streams', async () => {
   await run(`console.log('a\\nb'); console.error('c')`, { hear: (line) => heard.push(line) })
   expect(heard.sort()).toEqual(['a', 'b', 'c'])
 })
+
+test('a program does not outlive us', async () => {
+  const host = `
+    import { runProgram } from ${JSON.stringify(new URL('../../../dist/runtimes/program/run-program.js', import.meta.url))}
+    const nothing = { kind: 'fields', fields: {} }
+    runProgram({
+      argv: ['sleep', '600.25'], cwd: '.', environment: {}, stream: 'both', sourcePath: null, logFile: 'host.log',
+      parsing: { source: { kind: 'lines' }, stepNum: nothing, modelSave: nothing, metrics: {} },
+      limits: { idleMs: 60000, totalMs: null, patternMs: 1000 }, signal: new AbortController().signal, onEvents: () => true,
+    })
+    setTimeout(() => process.exit(0), 500)`
+  const ran = await run(host)
+  expect(ran).toMatchObject({ ending: 'exited', exitCode: 0, warnings: [] })
+  await sleep(50)
+  const { stdout } = spawnSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })
+  expect(stdout.split('\n').filter((line) => /sleep 600\.25$/.test(line) && !/^Z/.test(line))).toEqual([])
+})

@@ -1,14 +1,15 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogEvent } from '../../domain/convergence.ts'
+import { cleanText } from '../../domain/text.ts'
 import { eachLine } from '../each-line.ts'
 import { WorkerFailure } from '../failure.ts'
 import { Tail } from '../tail.ts'
 import type { ProgramOutcome, ProgramRequest } from './contract.ts'
 import { LogFile } from './log-file.ts'
-import { FIRST_FILE } from './log-parser.ts'
+import { FIRST_FILE, type ReadProblem } from './log-parser.ts'
 import { LogReading } from './log-reading.ts'
-import { SourceFollower } from './source-follower.ts'
+import { SourceFollower, type TakePart } from './source-follower.ts'
 import { type StartedProgram, startProgram } from './start-program.ts'
 import { Watch } from './watch.ts'
 
@@ -66,7 +67,7 @@ class ProgramRun {
     this.#source = source
     this.#reading = new LogReading(request.parsing, request.limits.patternMs, {
       onEvents: (events) => this.#onEvents(events),
-      onProblem: (problem) => this.#stop('pattern', problem),
+      onProblem: (problem) => this.#stop(problem.ending, this.#describe(problem)),
       onRoom: () => this.#resume(),
       onFailure: (error) => this.#fail(error),
     })
@@ -115,7 +116,7 @@ class ProgramRun {
   #poll(): boolean {
     const startedAt = performance.now()
     try {
-      const feed = (file: number, bytes: Uint8Array) => this.#reading.feed(FIRST_FILE + file, bytes)
+      const feed: TakePart = (file, bytes, isStart) => this.#reading.feed(FIRST_FILE + file, bytes, isStart)
       const hasNews = this.#source?.poll(feed, () => !this.#reading.isFull) ?? false
       if (hasNews) this.#watch.sign()
       return hasNews
@@ -152,6 +153,10 @@ class ProgramRun {
     // What was printed in time still counts.
     if (ending !== 'idle' && ending !== 'timeout') this.#mute()
     this.#program.end()
+  }
+
+  #describe({ ending, text }: ReadProblem): string {
+    return ending === 'unreadable' ? `cannot read ${cleanText(this.#request.sourcePath ?? '')}: ${text}` : text
   }
 
   #mute(): void {

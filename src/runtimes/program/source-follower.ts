@@ -7,14 +7,16 @@ import { FollowedFile } from './followed-file.ts'
 /** Runs of TensorBoard lie in folders of a folder. */
 const DEEPEST = 4
 
-type Take = (file: number, bytes: Uint8Array) => void
+/** `isStart`: the file is read from its beginning, for the first time or again. */
+export type TakePart = (file: number, bytes: Uint8Array, isStart: boolean) => void
 
 /** Follows the file that a program writes its metrics to, or all event files of a TensorBoard folder. */
 export class SourceFollower {
   readonly #path: string
   readonly #kind: LogSource['kind']
   readonly #files = new Map<string, FollowedFile>()
-  readonly #numbers = new Map<string, number>()
+  /** How many beginnings were told, by the number of the file. */
+  readonly #told: number[] = []
   #hasNews = false
 
   /** Made before the program starts, so that it knows what was there before. */
@@ -25,11 +27,11 @@ export class SourceFollower {
   }
 
   /** Gives what is new, by the number of the file; true where there was any. */
-  poll(take: Take, hasRoom: () => boolean): boolean {
+  poll(take: TakePart, hasRoom: () => boolean): boolean {
     this.#look(true)
     let hasNews = false
-    for (const file of this.#files.values()) {
-      const isNew = file.read((bytes) => take(this.#numberOf(file, take), bytes), hasRoom)
+    for (const [number, file] of [...this.#files.values()].entries()) {
+      const isNew = file.read((bytes) => this.#pass(number, file, bytes, take), hasRoom)
       hasNews ||= isNew
     }
     this.#hasNews ||= hasNews
@@ -42,10 +44,14 @@ export class SourceFollower {
   }
 
   get warnings(): readonly string[] {
-    if (this.#hasNews) return []
-    const shown = cleanText(this.#path)
-    const isThere = statSync(this.#path, { throwIfNoEntry: false }) !== undefined
-    return [isThere ? `the program wrote nothing to ${shown}` : `the program wrote no ${shown}`]
+    if (!this.#hasNews) {
+      const isThere = statSync(this.#path, { throwIfNoEntry: false }) !== undefined
+      return [`the program wrote ${isThere ? 'nothing to' : 'no'} ${cleanText(this.#path)}`]
+    }
+    const added = [...this.#files.values()].filter((file) => file.isAddedTo)
+    return added.map(({ path }) => {
+      return `${cleanText(path)} was there before the program started; only what was added to it counts. Give each run its own`
+    })
   }
 
   #look(isRunning: boolean): void {
@@ -57,19 +63,15 @@ export class SourceFollower {
   #paths(): readonly string[] {
     const isFolder = statSync(this.#path, { throwIfNoEntry: false })?.isDirectory() ?? false
     if (this.#kind !== 'tensorboard' || !isFolder) return [this.#path]
-    return eventFiles(this.#path, DEEPEST)
+    return eventFiles(this.#path, DEEPEST).sort()
   }
 
-  /** A file that was begun anew is another one to whoever reads it. */
-  #numberOf(file: FollowedFile, take: Take): number {
-    const key = `${file.beginnings} ${file.path}`
-    const known = this.#numbers.get(key)
-    if (known !== undefined) return known
-    const number = this.#numbers.size
-    this.#numbers.set(key, number)
-    const columns = this.#kind === 'csv' ? file.firstLine() : null
-    if (columns !== null) take(number, columns)
-    return number
+  #pass(number: number, file: FollowedFile, bytes: Uint8Array, take: TakePart): void {
+    const isStart = this.#told[number] !== file.beginnings
+    this.#told[number] = file.beginnings
+    const columns = isStart && this.#kind === 'csv' ? file.firstLine() : null
+    if (columns !== null) take(number, columns, true)
+    take(number, bytes, isStart && columns === null)
   }
 }
 
