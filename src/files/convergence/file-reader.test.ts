@@ -1,12 +1,8 @@
-import { appendFile, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { FormatError } from '../../domain/errors.ts'
 import type { Finder, LogSource, Parsing } from './contract.ts'
 import { maskedCrc32c } from './crc32c.ts'
 import { fileReader } from './file-reader.ts'
-import { followSource } from './follow-source.ts'
 
 const field = (name: string): Finder => ({ kind: 'fields', fields: { '0': name } })
 const NONE: Finder = { kind: 'fields', fields: {} }
@@ -227,71 +223,5 @@ describe('an event file of TensorBoard', () => {
     const header = Buffer.alloc(12, 0xff)
     header.writeUInt32LE(maskedCrc32c(header.subarray(0, 8)), 8)
     expect(() => readAll(setting, header)).toThrow('a record of 18446744073709551615 bytes')
-  })
-})
-
-describe('following what a program writes', () => {
-  let folder: string
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'assay-follow-'))
-  })
-  afterEach(() => rm(folder, { recursive: true }))
-  const csv = parsing('csv', { loss: 'loss' })
-
-  it('begins with a file that is not there yet', async () => {
-    const path = join(folder, 'log.csv')
-    const follower = await followSource(csv, path)
-    expect(await follower.poll()).toEqual([])
-    expect(follower.warnings).toEqual([`the program wrote nothing to ${path}`])
-    await writeFile(path, 'step,loss\n1,2\n2,')
-    expect(await follower.poll()).toEqual([])
-    await appendFile(path, '3\n')
-    expect(await follower.poll()).toEqual([step(1, { loss: '2' })])
-    expect(await follower.end()).toEqual([step(2, { loss: '3' })])
-    expect(follower.warnings).toEqual([])
-  })
-
-  it('does not take what an earlier run left for its own', async () => {
-    const path = join(folder, 'log.csv')
-    await writeFile(path, 'step,loss\n1,2\n2,3\n')
-    const follower = await followSource(csv, path)
-    expect(await follower.end()).toEqual([])
-    await appendFile(path, '2,4\n')
-    expect(await follower.end()).toEqual([step(2, { loss: '4' })])
-    expect(follower.warnings[0]).toContain('was there before the program started')
-  })
-
-  it('reads all of a file that is written anew, shorter, longer or the same', async () => {
-    const path = join(folder, 'log.csv')
-    for (const text of ['step,loss\n7,8\n', 'step,loss\n1,2\n2,3\n', `step,loss\n${'9,10\n'.repeat(3000)}`]) {
-      await writeFile(path, 'step,loss\n1,2\n2,3\n')
-      await utimes(path, 1, 1)
-      const follower = await followSource(csv, path)
-      await writeFile(path, text)
-      const last = text.trim().split('\n').at(-1)!.split(',')
-      expect((await follower.end()).at(-1)).toEqual(step(Number(last[0]), { loss: last[1]! }))
-    }
-  })
-
-  it('reads a table again whose header was changed', async () => {
-    const path = join(folder, 'log.csv')
-    const follower = await followSource(csv, path)
-    await writeFile(path, 'step,x\n1,2\n')
-    await follower.poll()
-    await writeFile(path, 'step,x,loss\n1,2,\n2,,5\n')
-    expect(await follower.end()).toContainEqual(step(2, { loss: '5' }))
-    expect(follower.warnings).toEqual([])
-  })
-
-  it('reads new event files of a folder in the order of their names', async () => {
-    const runs = join(folder, 'runs')
-    await mkdir(runs)
-    const setting = parsing('tensorboard', { loss: 'loss' })
-    await writeFile(join(runs, 'events.out.tfevents.1'), framed(event([1], 'loss', simple(99))))
-    const follower = await followSource(setting, runs)
-    await writeFile(join(runs, 'events.out.tfevents.3'), framed(event([2], 'loss', simple(3))))
-    await writeFile(join(runs, 'events.out.tfevents.2'), framed(event([2], 'loss', simple(2))))
-    await writeFile(join(runs, 'notes.txt'), 'x')
-    expect(await follower.end()).toEqual([step(2, { loss: '3' })])
   })
 })
