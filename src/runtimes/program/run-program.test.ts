@@ -218,6 +218,14 @@ test('a pattern that would never end is broken off and named, with the line', as
   expect(ran.durationMs).toBeLessThan(5000)
 })
 
+test('a program that seems idle while a pattern never ends is not blamed for it', async () => {
+  const parsing = { ...PARSING, stepNum: pattern('^(a+)+$') }
+  const program = `console.log('a'.repeat(60) + 'b'); setInterval(() => {}, 1000)`
+  const ran = await run(program, { parsing, ...limits({ idleMs: 500, patternMs: 1000 }) })
+  expect(ran.ending).toBe('pattern')
+  expect(ran.problem).toMatch(/^the pattern of step_num, /)
+})
+
 test('every line is heard, of both streams', async () => {
   const heard: string[] = []
   await run(`console.log('a\\nb'); console.error('c')`, { hear: (line) => heard.push(line) })

@@ -67,7 +67,7 @@ class ProgramRun {
     this.#source = source
     this.#reading = new LogReading(request.parsing, request.limits.patternMs, {
       onEvents: (events) => this.#onEvents(events),
-      onProblem: (problem) => this.#stop(problem.ending, this.#describe(problem)),
+      onProblem: (problem) => this.#onProblem(problem),
       onRoom: () => this.#resume(),
       onFailure: (error) => this.#fail(error),
     })
@@ -144,6 +144,12 @@ class ProgramRun {
     if (!this.#isHeard) return
     this.#isHeard = this.#request.onEvents(events)
     if (!this.#isHeard) this.#stop('enough', null)
+  }
+
+  /** It says more than that the program was quiet or late, which may come of it. */
+  #onProblem(problem: ReadProblem): void {
+    if (this.#ending === 'idle' || this.#ending === 'timeout') this.#ending = 'exited'
+    this.#stop(problem.ending, this.#describe(problem))
   }
 
   #stop(ending: ProgramOutcome['ending'], problem: string | null): void {
