@@ -142,8 +142,7 @@ class ProgramRun {
 
   #onEvents(events: readonly LogEvent[]): void {
     if (!this.#isHeard) return
-    this.#isHeard = this.#request.onEvents(events)
-    if (!this.#isHeard) this.#stop('enough', null)
+    if (!this.#request.onEvents(events)) this.#stop('enough', null)
   }
 
   /** It says more than that the program was quiet or late, which may come of it. */

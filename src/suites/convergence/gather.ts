@@ -61,7 +61,7 @@ class Ledger {
   readonly #contents = new Map<string, ReturnType<typeof checkpointSum>>()
   readonly #header: Omit<Sidecar, 'complete' | 'checkpoints'>
   #written: Promise<void> = Promise.resolve()
-  #hasSteps = false
+  #stepless = 0
 
   constructor(planned: PlannedTest, from: GatherPoint | null, provenance: Provenance, argv: readonly string[]) {
     const { test } = planned
@@ -70,6 +70,7 @@ class Ledger {
       stepsToRecord: test.stepsToRecord,
       counts: test.recordingCounts,
       lastStep: from?.lastStep ?? null,
+      savesHaveSteps: savesHaveSteps(planned),
     })
     this.#kept = from?.entries ?? []
     this.#facts = new Map(this.#kept.flatMap(({ startStep }) => factsAt(from, startStep)))
@@ -84,14 +85,15 @@ class Ledger {
   }
 
   take(event: LogEvent): void {
-    if (event.kind === 'step') this.#hasSteps = true
-    else if (event.step === undefined) this.#refuseUnknownStep(event.checkpoint)
+    if (event.kind === 'save' && event.step === undefined) this.#refuseUnknownStep(event.checkpoint)
     if (this.#recorder.take(event)) this.#write(false)
   }
 
-  /** A file of metrics lags behind the stream, so what it has last says nothing about a save. */
+  /** A file of metrics lags behind the stream, so what it has last says nothing about a save; before all steps is one. */
   #refuseUnknownStep(checkpoint: string): void {
-    if (!this.#hasSteps || !('path' in this.#planned.test.parsing.source)) return
+    if (!savesHaveSteps(this.#planned)) return
+    this.#stepless++
+    if (this.#stepless === 1) return
     const text = `no line of the stream has a step number before it says that ${cleanText(checkpoint, 300)} was saved`
     throw new StageError('run', `${text}, so its step is not known; see log_parsing.step_num.regex`)
   }
@@ -127,6 +129,11 @@ class Ledger {
     this.#facts.set(startStep, { complete, bytes, sha256, warnings, samples: [] })
     return { checkpoint: stored.written, startStep, results: new Map(results) }
   }
+}
+
+/** Metrics come from a file and saves from lines of the stream. */
+function savesHaveSteps({ test }: PlannedTest): boolean {
+  return test.parsing.lineStepNum !== undefined && test.parsing.modelSave.kind === 'pattern'
 }
 
 function factsAt(from: GatherPoint | null, startStep: number): [number, CheckpointFacts][] {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { LogEvent } from '../../domain/convergence.ts'
 import { Recorder, type RecordingPlan } from './recorder.ts'
 
-const PLAN: RecordingPlan = { stepsToRecord: 3, counts: 'steps', lastStep: null }
+const PLAN: RecordingPlan = { stepsToRecord: 3, counts: 'steps', lastStep: null, savesHaveSteps: false }
 const save = (checkpoint: string): LogEvent => ({ kind: 'save', checkpoint })
 const step = (number: number, loss = String(number)): LogEvent => ({
   kind: 'step',
@@ -77,9 +77,11 @@ test('a log that goes on after a checkpoint knows where it is', () => {
 
 test('a save that says its step is recorded from there, even where steps came before it', () => {
   const late: LogEvent = { kind: 'save', checkpoint: 'a', step: 3 }
-  const { windows, ended } = recorded([...steps(0, 5), late, ...steps(6, 8)])
+  const plan = { savesHaveSteps: true }
+  const { windows, ended } = recorded([...steps(0, 5), late, ...steps(6, 8)], plan)
   expect(windows).toEqual([[3, [4, 5, 6], true]])
   expect(ended).toBe(1)
-  expect(recorded([...steps(0, 9), late]).windows).toEqual([[3, [4, 5, 6], true]])
-  expect(recorded([late, ...steps(2, 9)]).windows).toEqual([[3, [4, 5, 6], true]])
+  expect(recorded([...steps(0, 9), late], plan).windows).toEqual([[3, [4, 5, 6], true]])
+  expect(recorded([late, ...steps(2, 9)], plan).windows).toEqual([[3, [4, 5, 6], true]])
+  expect(recorded([...steps(0, 9), save('a')], plan).windows).toEqual([[0, [0, 1, 2], true]])
 })

@@ -6,6 +6,8 @@ export interface RecordingPlan {
   readonly counts: 'steps' | 'entries'
   /** The last step that was done before the log begins; null: none. */
   readonly lastStep: number | null
+  /** Saves say their step themselves, since steps come by another way; one that says none came before all steps. */
+  readonly savesHaveSteps: boolean
 }
 
 /** What was recorded after one save. */
@@ -64,7 +66,8 @@ export class Recorder {
   }
 
   #save(checkpoint: string, step: number | undefined): boolean {
-    const last = step ?? this.#step
+    const { savesHaveSteps, lastStep } = this.#plan
+    const last = step ?? (savesHaveSteps ? lastStep : this.#step)
     const startStep = last ?? 0
     const before = this.#open.get(startStep)
     const warnings = before ? [`step ${startStep} was saved twice: ${before.checkpoint}, then ${checkpoint}`] : []
@@ -77,8 +80,8 @@ export class Recorder {
       warnings,
     }
     this.#open.set(startStep, recording)
-    if (step === undefined) return false
-    const missed = [...this.#recent].filter(([number]) => number > step)
+    if (!savesHaveSteps) return false
+    const missed = [...this.#recent].filter(([number]) => last === null || number > last)
     return missed.map(([number, metrics]) => this.#record(recording, number, metrics)).includes(true)
   }
 
