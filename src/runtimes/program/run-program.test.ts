@@ -123,7 +123,7 @@ test('words on the stream that is not read are signs of life too', async () => {
 
 test('a program that ignores SIGTERM is killed', async () => {
   const program = `process.on('SIGTERM', () => console.log('never')); console.log('step 1'); setInterval(() => {}, 1000)`
-  const ran = await run(program, limits({ idleMs: 500 }))
+  const ran = await run(program, limits({ idleMs: 2500 }))
   expect(ran).toMatchObject({ ending: 'idle', signal: 'SIGKILL', tail: 'step 1\nnever\n' })
   expect(ran.durationMs).toBeLessThan(8000)
 })
