@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { LogEvent, LoggedMetrics, Recording } from '../../domain/convergence.ts'
 import type { ConvergenceTest, ManifestEntry } from '../../files/convergence/contract.ts'
 import { replayArgv } from '../../files/convergence/program-argv.ts'
@@ -78,7 +78,7 @@ export function programOf({ test, cwd, storage, hear }: PlannedTest, folder: str
     environment: test.environment,
     stream: test.logOutput,
     parsing: test.parsing,
-    sourcePath: 'path' in source ? join(cwd, source.path.replaceAll('{checkpoints}', storage.checkpoints)) : null,
+    sourcePath: 'path' in source ? resolve(cwd, source.path.replaceAll('{checkpoints}', storage.checkpoints)) : null,
     limits: {
       idleMs: test.idleSeconds * 1000,
       totalMs: test.totalSeconds === null ? null : test.totalSeconds * 1000,
