@@ -116,8 +116,9 @@ const ladder = (way, percents, sign) =>
     failed: failedWindows(WAYS[way](REPLAYS + i), rate(1 + (sign * percent) / 100)),
   }))
 
-/** The least from which all larger ones are caught. */
-function caughtFrom(steps, rule) {
+/** The least from which all larger ones are caught; a rule that fails healthy training as well catches nothing. */
+function caughtFrom(steps, rule, healthyThatFail) {
+  if (healthyThatFail > REPLAYS / 2) return '—'
   const missed = steps.findLastIndex(({ failed }) => failed.get(rule) === 0)
   return steps[missed + 1]?.name ?? 'not at all'
 }
@@ -139,8 +140,9 @@ try {
   for (const rule of NAMES) {
     const failedRuns = healthy.map(([, runs]) => runs.filter((failed) => failed.get(rule) > 0).length)
     const caught = others.map(([, failed]) => `${failed.get(rule)} of ${windows}`)
-    const from = high.map(([, steps]) => caughtFrom(steps, rule))
-    row(`\`${rule}\``, `${failedRuns.join(' / ')} of ${REPLAYS}`, from.join(' / '), caughtFrom(low, rule), ...caught)
+    const from = high.map(([, steps], i) => caughtFrom(steps, rule, failedRuns[i]))
+    const fromLow = caughtFrom(low, rule, failedRuns[0])
+    row(`\`${rule}\``, `${failedRuns.join(' / ')} of ${REPLAYS}`, from.join(' / '), fromLow, ...caught)
     if (failedRuns[0] > 0) isBad = true
   }
 
