@@ -11,10 +11,15 @@ const REPLAY = ['converge', '-t', CONFIG, '-s', 'results']
 const RATE = { TRAIN_OPTIONS: '--learning-rate-factor=1.03' }
 const BIAS = { TRAIN_OPTIONS: '--adam-bug=bias-correction' }
 
-/** A project that has a copy of the example, and what was gathered of some of its tests. */
-async function gathered(keyword: string, ...more: string[]): Promise<string> {
+function exampleProject(): string {
   const folder = project()
   cpSync(join(root, 'examples/convergence'), join(folder, 'examples/convergence'), { recursive: true })
+  return folder
+}
+
+/** A project that has a copy of the example, and what was gathered of some of its tests. */
+async function gathered(keyword: string, ...more: string[]): Promise<string> {
+  const folder = exampleProject()
   const ran = await assay([...REPLAY, '-g', '-k', keyword, ...more], folder)
   expect(ran.code, ran.stdout + ran.stderr).toBe(0)
   return folder
