@@ -190,6 +190,20 @@ describe('replaying', () => {
     expect(only(report, 'demo/ckpt_7').error!.message).toContain('is not the checkpoint that was gathered')
   })
 
+  test('a manifest of the documented tool, with paths relative to ckpts, is replayed and renewed', async () => {
+    const other = await gathered()
+    const manifest = read(other, MANIFEST)
+    for (const entry of Object.values<{ checkpoint: string }>(manifest.ckpt_logs)) {
+      entry.checkpoint = entry.checkpoint.replace('ckpts/', '')
+    }
+    writeFileSync(join(other, MANIFEST), JSON.stringify(manifest, null, 4))
+    rmSync(join(other, SIDECAR))
+    expect(Object.values(verdicts(await replayed(other)))).toEqual(['pass', 'pass', 'pass'])
+    expect((await assay(['converge', 'accept', ...REPLAY.slice(1)], other, { SHIFT: '0.02' })).code).toBe(0)
+    expect(read(other, MANIFEST).ckpt_logs['3'].results['4'].loss.main).toBe('2.2')
+    expect(existsSync(join(other, SIDECAR))).toBe(false)
+  })
+
   test('a checkpoint outside of the storage is refused', async () => {
     const other = await gathered()
     const manifest = read(other, MANIFEST)
@@ -295,6 +309,34 @@ describe('before anything runs', () => {
   ])('%j', async (args, words) => {
     const { code, stderr } = await assay(args, trainingProject())
     expect(stderr).toContain(words)
+    expect(code).toBe(4)
+  })
+
+  test.each([
+    ['directory', 'directory: .'],
+    ['executable', 'executable: ["node", "program.mjs"]'],
+    ['log_output', 'log_output: stdout'],
+    ['log_parsing.step_num', /step_num: .*/],
+    ['log_parsing.model_save', /model_save: .*/],
+    ['log_parsing.loss.regex', /regex: "Loss[^,]*, /],
+    ['metrics.loss.margin', 'margin: 0.1, '],
+    ['metrics.loss.comparison', ', comparison: "<="'],
+    ['recording', /recording: .*/],
+    ['recording.steps_to_record_after_save', 'steps_to_record_after_save: 3'],
+    ['flags.gather', / {4}gather:\n.*\n/],
+    ['flags.gather.checkpoint_output.key', 'key: "--checkpoints", '],
+    ['flags.run', /run:\n[^]*/],
+    ['flags.run.checkpoint_input', /checkpoint_input: .*/],
+    ['flags.run.start_step', /start_step: .*/],
+    ['flags.run.run_for', /run_for: .*/],
+  ])('a configuration without %s is refused by that name', async (key, written) => {
+    const folder = trainingProject()
+    const path = join(folder, 'tests.yml')
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replace(written, ''))
+    expect(readFileSync(path, 'utf8')).not.toBe(text)
+    const { code, stderr } = await assay(GATHER, folder)
+    expect(stderr).toContain(`demo.${key}`)
     expect(code).toBe(4)
   })
 
