@@ -2,6 +2,7 @@ import type { Result } from '../domain/result.ts'
 import type { Reporter, RunEvent, RunHeader } from '../domain/run.ts'
 import { cleanProse, cleanText, displayWidth, formatDuration, shortenEnd, shortenMiddle } from '../domain/text.ts'
 import type { Verdict } from '../domain/verdict.ts'
+import { shownPath } from '../files/shown-path.ts'
 import { caseBlock } from './case-block.ts'
 import { type ReporterContext, type TextStream, writeAll } from './context.ts'
 import { expectedLines, expiredLines, staleLines } from './expected-lines.ts'
@@ -21,7 +22,6 @@ import {
   stageLines,
 } from './run-summary.ts'
 import { Screen } from './screen.ts'
-import { shownPath } from './shown-path.ts'
 import { createStyle, paintVerdict, type Style } from './style.ts'
 
 const REDRAW_EVERY_MS = 100

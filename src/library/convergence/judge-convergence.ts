@@ -82,7 +82,7 @@ function refuseMissingFolder({ test, cwd }: PlannedTest): void {
 function refuseUngathered(tests: readonly PlannedTest[], storage: string): void {
   if (tests.some((test) => test.storage.exists)) return
   const [first] = tests
-  const wanted = first ? `: looked for ${first.storage.manifestPath}` : ''
+  const wanted = first ? `: looked for ${first.storage.shownManifest}` : ''
   throw new UsageError(
     'converge',
     `nothing was gathered in ${storage} yet${wanted}; gather known-good training with -g first`,

@@ -35,7 +35,7 @@ export async function gatherPoint(planned: PlannedTest, startOver: boolean): Pro
 }
 
 function refuseComplete({ storage, test }: PlannedTest, sidecar: Sidecar | null): void {
-  const what = `${storage.manifestPath} is there already`
+  const what = `${storage.shownManifest} is there already`
   if (!sidecar) throw new UsageError('gather', `${what}, gathered by another tool; --start-over writes over it`)
   if (sidecar.complete) throw new UsageError('gather', `${what} and complete; --start-over gathers it anew`)
   if (sidecar.configDigest === test.digest) return

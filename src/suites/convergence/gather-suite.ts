@@ -1,5 +1,5 @@
-import { formatBytes } from '../../domain/text.ts'
 import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
+import { shownPath } from '../../files/shown-path.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { type Gathered, gather, type Provenance, refuseOverwritten, refuseUnseen } from './gather.ts'
 import { gatherPoint } from './gather-point.ts'
@@ -78,19 +78,19 @@ function figuresOf(
     const facts = sidecar?.checkpoints[startStep]
     const steps = [...results.keys()]
     const about = [
-      `${results.size} ${results.size === 1 ? 'step' : 'steps'} (${steps[0]} to ${steps.at(-1)})`,
-      facts && formatBytes(facts.bytes),
+      steps.length === 1 ? `step ${steps[0]}` : `steps ${steps[0]} to ${steps.at(-1)}`,
       facts && facts.samples.length > 0 && `${facts.samples.length} more seeds`,
-      facts && !facts.complete && 'short: training ended or was saved before the window did',
-    ].filter(Boolean)
-    return `ckpt_${startStep}: ${about.join(', ')}, ${checkpoint}`
+      facts && !facts.complete && 'short: training ended before the window did',
+      checkpoint,
+    ]
+    return `ckpt_${startStep}: ${about.filter(Boolean).join(', ')}`
   })
   const warnings = Object.values(sidecar?.checkpoints ?? {}).flatMap((facts) => facts.warnings)
   return [
     ...lines,
     ...warnings,
     ...outcome.warnings,
-    ...(empty.length > 0 ? [`nothing was logged after ${empty.join(', ')}`] : []),
-    ...(manifest.length > 0 ? [`wrote ${storage.manifestPath}`] : []),
+    ...(empty.length > 0 ? [`nothing was logged after ${empty.map(shownPath).join(', ')}`] : []),
+    ...(manifest.length > 0 ? [`wrote ${storage.shownManifest}`] : []),
   ]
 }

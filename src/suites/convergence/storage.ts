@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ConvergenceTest, Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import { readManifest, writeManifest } from '../../files/convergence/manifest.ts'
 import { readSidecar, writeSidecar } from '../../files/convergence/sidecar.ts'
+import { shownPath } from '../../files/shown-path.ts'
 
 export const DEFAULT_MANIFEST = 'convergence_harness_manifest.json'
 
@@ -23,6 +24,11 @@ export class Storage {
   /** Shared by all tests of a storage, as documented. */
   get checkpoints(): string {
     return join(this.folder, 'ckpts')
+  }
+
+  /** For people: relative to the current folder where it lies inside. */
+  get shownManifest(): string {
+    return shownPath(this.manifestPath)
   }
 
   get exists(): boolean {

@@ -57,7 +57,7 @@ export function caseOf({ test }: PlannedTest, scope: string): Case {
 }
 
 function notGathered({ storage }: PlannedTest): StageError {
-  return new StageError('discover', `${storage.manifestPath} is not there: gather it first, with -g`, {
+  return new StageError('discover', `${storage.shownManifest} is not there: gather it first, with -g`, {
     side: 'reference',
   })
 }
