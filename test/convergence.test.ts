@@ -72,9 +72,18 @@ describe('gathering', () => {
     ['saves over its last checkpoint', [], { MODE: 'overwrite' }, 'every save needs a file of its own'],
     ['prints nothing', [], { MODE: 'silent' }, 'no line says that a checkpoint was saved, of 0 lines'],
   ] as const)('of a program that %s is an error', async (_what, changes, env, message) => {
-    const report = await assayJson(GATHER, trainingProject(...changes), env)
+    const folder = trainingProject(...changes)
+    const report = await assayJson(GATHER, folder, env)
     expect(only(report, 'demo/gather')).toMatchObject({ verdict: 'error' })
     expect(only(report, 'demo/gather').error!.message).toContain(message)
+    if (existsSync(join(folder, SIDECAR))) expect(read(folder, SIDECAR).complete).toBe(false)
+  })
+
+  test('of metrics that are not on every step says so, and compares them where they are', async () => {
+    const other = trainingProject(['Accuracy: (', 'Accuracy: (0[.][89]'])
+    const { code, stdout } = await assay(GATHER, other)
+    expect([code, stdout]).toEqual([0, expect.stringContaining('accuracy is on 5 of the 9 recorded steps')])
+    expect(Object.values(verdicts(await replayed(other)))).toEqual(['pass', 'pass', 'pass'])
   })
 
   test('of a step that is saved twice passes later, with a warning', async () => {
@@ -261,11 +270,17 @@ describe('seeds', () => {
     expect(Object.values(verdicts(worse))).toContain('fail')
   })
 
-  test('are needed for bands, and the error says how to get them', async () => {
+  test('are needed for bands, the error says how to get them, and they can be added', async () => {
     const folder = await gathered(SIGMA)
     const result = only(await replayed(folder, {}, ['-k', 'ckpt_3']), 'demo/ckpt_3')
     expect(result.verdict).toBe('error')
     expect(`${result.reason} ${result.error?.message}`).toContain('--seeds')
+    const before = readFileSync(join(folder, MANIFEST), 'utf8')
+    for (const seeds of ['2', '5,3']) expect((await assay([...GATHER, '--seeds', seeds], folder)).code).toBe(0)
+    expect(readFileSync(join(folder, MANIFEST), 'utf8')).toBe(before)
+    const { samples } = read(folder, SIDECAR).checkpoints['3']
+    expect(samples.map(({ seed }: { seed: number }) => seed)).toEqual([1, 2, 5, 3])
+    expect(Object.values(verdicts(await replayed(folder)))).toEqual(['pass', 'pass', 'pass'])
   })
 })
 

@@ -16,28 +16,38 @@ export interface GatherPoint {
   readonly reopens: string
 }
 
-/** null: from the beginning. Refuses to write over a reference that is complete, or one of another configuration. */
+/** The first window that is not complete, or the last; null: from the beginning. Refuses to write over a reference that is complete, or one of another configuration. */
 export async function gatherPoint(planned: PlannedTest, startOver: boolean): Promise<GatherPoint | null> {
   const { storage, test } = planned
   if (startOver || !storage.exists) return null
   const [manifest, sidecar] = [await storage.manifest(), await storage.sidecar()]
   refuseComplete(planned, sidecar)
-  const last = manifest.at(-1)
-  if (!last || !sidecar) return null
-  const checkpointInput = await locateCheckpoint(storage.manifestPath, last.checkpoint)
+  if (manifest.length === 0 || !sidecar) return null
+  const first = manifest.findIndex(({ startStep }) => !sidecar.checkpoints[startStep]?.complete)
+  const place = first < 0 ? manifest.length - 1 : first
+  const entry = manifest[place]!
+  const checkpointInput = await locateCheckpoint(storage.manifestPath, entry.checkpoint)
   return {
-    entries: manifest.slice(0, -1),
+    entries: manifest.slice(0, place),
     facts: sidecar.checkpoints,
-    reach: { checkpointInput, startStep: replayReach(test, last).startStep },
-    lastStep: last.results.has(last.startStep) ? null : last.startStep,
+    reach: { checkpointInput, startStep: replayReach(test, entry).startStep },
+    lastStep: entry.results.has(entry.startStep) ? null : entry.startStep,
     reopens: checkpointInput,
   }
+}
+
+/** All is there but what further seeds give. */
+export async function lacksOnlySeeds({ storage, test }: PlannedTest, seeds: readonly number[]): Promise<boolean> {
+  if (seeds.length === 0 || !storage.exists) return false
+  const sidecar = await storage.sidecar()
+  return sidecar !== null && sidecar.complete && sidecar.configDigest === test.digest
 }
 
 function refuseComplete({ storage, test }: PlannedTest, sidecar: Sidecar | null): void {
   const what = `${storage.shownManifest} is there already`
   if (!sidecar) throw new UsageError('gather', `${what}, gathered by another tool; --start-over writes over it`)
-  if (sidecar.complete) throw new UsageError('gather', `${what} and complete; --start-over gathers it anew`)
+  if (sidecar.complete)
+    throw new UsageError('gather', `${what} and complete; --start-over gathers it anew, --seeds adds seeds to it`)
   if (sidecar.configDigest === test.digest) return
   throw new UsageError(
     'gather',

@@ -1,6 +1,6 @@
 import { StageError } from '../../domain/errors.ts'
 import type { Lab } from '../../runs/contract.ts'
-import { replayAll, type WindowUnderTest } from './judge-replay.ts'
+import { metricsOf, replayAll, type WindowUnderTest } from './judge-replay.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { wholeRecording } from './whole-recording.ts'
 
@@ -9,7 +9,8 @@ export async function gatherSamples(planned: PlannedTest, seeds: readonly number
   const { storage } = planned
   const [manifest, sidecar] = [await storage.manifest(), await storage.sidecar()]
   if (seeds.length > 0 && planned.test.flags.run.seed)
-    for (const entry of manifest) await sampleWindow({ planned, entry, sidecar, windows: 1 }, seeds, lab)
+    for (const entry of manifest)
+      await sampleWindow({ planned, entry, sidecar, windows: 1, recorded: metricsOf(manifest) }, seeds, lab)
 }
 
 export async function sampleWindow(window: WindowUnderTest, seeds: readonly number[], lab: Lab): Promise<void> {
@@ -18,7 +19,9 @@ export async function sampleWindow(window: WindowUnderTest, seeds: readonly numb
   const samples = replays.map((replay) => ({ seed: replay.seed!, results: wholeRecording(window, replay) }))
   await planned.storage.change((manifest, sidecar) => {
     if (!sidecar) throw new StageError('run', 'a manifest of another tool has no place for seeds; gather it with -g')
-    const facts = { ...sidecar.checkpoints[entry.startStep]!, samples }
+    const known = sidecar.checkpoints[entry.startStep]!
+    const others = known.samples.filter(({ seed }) => !seeds.includes(seed))
+    const facts = { ...known, samples: [...others, ...samples] }
     return [manifest, { ...sidecar, checkpoints: { ...sidecar.checkpoints, [entry.startStep]: facts } }]
   })
 }

@@ -2,7 +2,7 @@ import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import { shownPath } from '../../files/shown-path.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { type Gathered, gather, type Provenance, refuseOverwritten, refuseUnseen } from './gather.ts'
-import { gatherPoint } from './gather-point.ts'
+import { gatherPoint, lacksOnlySeeds } from './gather-point.ts'
 import { gatherSamples } from './gather-samples.ts'
 import { seedless } from './judge-replay.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
@@ -33,27 +33,55 @@ async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: 
   const { storage } = planned
   const { startOver, environment, git, seeds } = options
   await storage.create()
+  if (!startOver && (await lacksOnlySeeds(planned, seeds))) {
+    await gatherSamples(planned, seeds, lab)
+    return captured(c, planned, options, null)
+  }
   const from = await gatherPoint(planned, startOver)
   const gathered = await gather(planned, from, { environment, git }, lab)
   const manifest = storage.exists ? await storage.manifest() : []
   const failure = failureOf(planned, gathered, manifest)
   if (!failure) {
-    refuseUnseen(planned, manifest)
-    refuseOverwritten(manifest)
+    await refuseUseless(planned, manifest)
     await gatherSamples(planned, seeds, lab)
   }
-  const sidecar = await storage.sidecar()
+  const judgement = await captured(c, planned, options, gathered)
   return {
-    verdict: failure ? 'error' : 'captured',
-    ...(failure && { error: failure }),
+    ...judgement,
+    ...(failure && { verdict: 'error', error: failure }),
     flags: from ? ['resumed'] : [],
+  }
+}
+
+/** What cannot be replayed is not complete, so that it is gathered again. */
+async function refuseUseless(planned: PlannedTest, manifest: Manifest): Promise<void> {
+  try {
+    refuseUnseen(planned, manifest)
+    refuseOverwritten(manifest)
+  } catch (error) {
+    await planned.storage.change((kept, sidecar) => [kept, sidecar && { ...sidecar, complete: false }])
+    throw error
+  }
+}
+
+async function captured(
+  c: Case,
+  planned: PlannedTest,
+  { seeds, reproduce }: GatherOptions,
+  gathered: Gathered | null,
+): Promise<Judgement> {
+  const { storage } = planned
+  const manifest = storage.exists ? await storage.manifest() : []
+  return {
+    verdict: 'captured',
+    flags: [],
     coverage: { compared: 0, expected: 0 },
     metrics: [],
     outputs: [],
     worst: [],
-    figures: [...figuresOf(planned, manifest, sidecar, gathered), ...seedless(planned, seeds)],
-    measurements: { 'reference.command': gathered.argv.join(' ') },
-    reproduce: options.reproduce(c.id),
+    figures: [...figuresOf(planned, manifest, await storage.sidecar(), gathered), ...seedless(planned, seeds)],
+    measurements: gathered ? { 'reference.command': gathered.argv.join(' ') } : {},
+    reproduce: reproduce(c.id),
   }
 }
 
@@ -69,11 +97,12 @@ function failureOf(planned: PlannedTest, gathered: Gathered, manifest: Manifest)
 }
 
 function figuresOf(
-  { storage }: PlannedTest,
+  { storage, test }: PlannedTest,
   manifest: Manifest,
   sidecar: Sidecar | null,
-  { empty, outcome }: Gathered,
+  gathered: Gathered | null,
 ): string[] {
+  const empty = gathered?.empty ?? []
   const lines = manifest.map(({ startStep, checkpoint, results }) => {
     const facts = sidecar?.checkpoints[startStep]
     const steps = [...results.keys()]
@@ -88,9 +117,19 @@ function figuresOf(
   const warnings = Object.values(sidecar?.checkpoints ?? {}).flatMap((facts) => facts.warnings)
   return [
     ...lines,
+    ...sparseMetrics(Object.keys(test.rules), manifest),
     ...warnings,
-    ...outcome.warnings,
+    ...(gathered?.outcome.warnings ?? []),
     ...(empty.length > 0 ? [`nothing was logged after ${empty.map(shownPath).join(', ')}`] : []),
     ...(manifest.length > 0 ? [`wrote ${storage.shownManifest}`] : []),
   ]
+}
+
+/** Metrics that are not on every step: meant to be so, or a pattern that does not match all of them. */
+function sparseMetrics(metrics: readonly string[], manifest: Manifest): string[] {
+  const steps = manifest.flatMap(({ results }) => [...results.values()])
+  return metrics.flatMap((name) => {
+    const count = steps.filter((logged) => Object.hasOwn(logged, name)).length
+    return count === 0 || count === steps.length ? [] : [`${name} is on ${count} of the ${steps.length} recorded steps`]
+  })
 }

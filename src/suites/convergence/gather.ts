@@ -10,6 +10,7 @@ import type { Lab } from '../../runs/contract.ts'
 import type { ProgramOutcome } from '../../runtimes/program/contract.ts'
 import { runProgram } from '../../runtimes/program/run-program.ts'
 import type { GatherPoint } from './gather-point.ts'
+import { metricsOf } from './judge-replay.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { Recorder, type SavedRecording } from './recorder.ts'
 import { programOf } from './replay.ts'
@@ -153,9 +154,7 @@ export function refuseOverwritten(manifest: Manifest): void {
 
 /** Metrics that no step of any recording has. */
 export function refuseUnseen(planned: PlannedTest, manifest: Manifest): void {
-  const seen = new Set(
-    manifest.flatMap(({ results }) => [...results.values()].flatMap((metrics) => Object.keys(metrics))),
-  )
+  const seen = metricsOf(manifest)
   const missing = Object.keys(planned.test.rules).filter((metric) => !seen.has(metric))
   if (missing.length === 0) return
   const text = `no line with a step number has ${missing.map((name) => `the metric "${name}"`).join(' or ')}`

@@ -8,7 +8,7 @@ import { toJson } from '../../domain/json.ts'
 import type { CaseError } from '../../domain/result.ts'
 import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
 import { checkpointSum } from '../../files/convergence/checkpoint-sum.ts'
-import type { CheckpointFacts, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
+import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { curveOf, outputOf, reasonOf } from './describe-window.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
@@ -22,6 +22,8 @@ export interface WindowUnderTest {
   readonly sidecar: Sidecar | null
   /** How many windows of this test are judged. */
   readonly windows: number
+  /** Metrics that some window of the manifest has. */
+  readonly recorded: ReadonlySet<string>
 }
 
 /** Replays a window from its checkpoint and compares all that was recorded. */
@@ -89,19 +91,35 @@ function factsOf({ entry, sidecar }: WindowUnderTest): CheckpointFacts | undefin
 
 /** A replay that broke off at a value that is not finite is judged up to there: that it has no more steps is no news. */
 function judgeReplays(window: WindowUnderTest, replays: readonly Replay[]): WindowJudgement {
-  const { entry, planned, windows } = window
+  const { entry, windows } = window
   const broken = replays.flatMap(({ brokeAt }) => (brokeAt === null ? [] : [brokeAt]))
   const last = Math.min(Number.POSITIVE_INFINITY, ...broken)
   const upTo = (recording: Recording) => new Map([...recording].filter(([step]) => step <= last))
   const samples = factsOf(window)?.samples ?? []
+  const rules = rulesOf(window)
   const judged = judgeWindow({
-    rules: planned.test.rules,
+    rules,
     recorded: upTo(entry.results),
     samples: samples.map(({ results }) => upTo(results)),
     replays: replays.map(({ recording }) => upTo(recording)),
     windows,
   })
-  return { ...judged, coverage: { ...judged.coverage, expected: entry.results.size * replays.length } }
+  const metrics = Object.keys(rules)
+  const steps = [...entry.results.values()].filter((logged) => metrics.some((name) => Object.hasOwn(logged, name)))
+  return { ...judged, coverage: { ...judged.coverage, expected: steps.length * replays.length } }
+}
+
+/** Names of all metrics that some step of some window has. */
+export function metricsOf(manifest: Manifest): Set<string> {
+  const steps = manifest.flatMap(({ results }) => [...results.values()])
+  return new Set(steps.flatMap((logged) => Object.keys(logged)))
+}
+
+/** A metric that is logged now and then is judged in the windows that have it; one that none has was not gathered. */
+function rulesOf({ planned, entry, recorded }: WindowUnderTest): PlannedTest['test']['rules'] {
+  const here = metricsOf([entry])
+  const rules = Object.entries(planned.test.rules).filter(([name]) => here.has(name) || !recorded.has(name))
+  return rules.length === 0 ? planned.test.rules : Object.fromEntries(rules)
 }
 
 function nothingLogged({ coverage }: WindowJudgement): CaseError | null {
@@ -138,12 +156,16 @@ function flagsOf(replays: readonly Replay[], facts: CheckpointFacts | undefined)
   ]
 }
 
-function figuresOf({ entry }: WindowUnderTest, replays: readonly Replay[]): string[] {
+function figuresOf(window: WindowUnderTest, replays: readonly Replay[]): string[] {
+  const { entry, planned } = window
+  const judged = rulesOf(window)
+  const absent = Object.keys(planned.test.rules).filter((name) => !Object.hasOwn(judged, name))
   const steps = [...entry.results.keys()]
   const warnings = [...new Set(replays.flatMap(({ outcome }) => outcome.warnings))]
   const seeds = replays.flatMap(({ seed }) => (seed === null ? [] : [seed]))
   return [
     `steps ${steps[0]} to ${steps.at(-1)} from ${entry.checkpoint}${seeds.length > 0 ? `, seeds ${seeds.join(', ')}` : ''}`,
+    ...(absent.length > 0 ? [`without ${absent.join(', ')}, which no step of this window logged`] : []),
     ...warnings,
   ]
 }

@@ -85,3 +85,10 @@ test('a save that says its step is recorded from there, even where steps came be
   expect(recorded([late, ...steps(2, 9)], plan).windows).toEqual([[3, [4, 5, 6], true]])
   expect(recorded([...steps(0, 9), save('a')], plan).windows).toEqual([[0, [0, 1, 2], true]])
 })
+
+test('steps without metrics are progress, and nothing to compare', () => {
+  const bare = (number: number): LogEvent => ({ kind: 'step', step: number, metrics: {} })
+  expect(recorded([save('a'), bare(0), step(1), bare(2), bare(3)]).windows).toEqual([[0, [1], true]])
+  const entries = recorded([save('a'), bare(0), step(1), bare(2), step(3), step(5), step(6)], { counts: 'entries' })
+  expect(entries.windows).toEqual([[0, [1, 3, 5], true]])
+})

@@ -96,8 +96,9 @@ export class Recorder {
     recording.first ??= step
     if (step < recording.first) return false
     if (this.#isBeyond(recording, step)) return end(recording)
-    // A step may be logged in parts, and again: the last word counts.
-    recording.results.set(step, { ...recording.results.get(step), ...metrics })
+    // A step may be logged in parts, and again: the last word counts. One without metrics is only progress.
+    const isProgress = Object.keys(metrics).length === 0
+    if (!isProgress) recording.results.set(step, { ...recording.results.get(step), ...metrics })
     return this.#isLast(recording, step) ? end(recording) : false
   }
 

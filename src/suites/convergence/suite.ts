@@ -1,6 +1,6 @@
 import { StageError } from '../../domain/errors.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
-import { judgeReplay, type WindowUnderTest } from './judge-replay.ts'
+import { judgeReplay, metricsOf, type WindowUnderTest } from './judge-replay.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { ProgramTurns } from './program-turns.ts'
 import { renewWindow } from './renew-window.ts'
@@ -46,8 +46,9 @@ function windowsSuite(
 
 async function windowsOf(planned: PlannedTest): Promise<WindowUnderTest[]> {
   const [manifest, sidecar] = [await planned.storage.manifest(), await planned.storage.sidecar()]
-  const recorded = manifest.filter(({ results }) => results.size > 0)
-  return recorded.map((entry) => ({ planned, entry, sidecar, windows: recorded.length }))
+  const entries = manifest.filter(({ results }) => results.size > 0)
+  const recorded = metricsOf(entries)
+  return entries.map((entry) => ({ planned, entry, sidecar, windows: entries.length, recorded }))
 }
 
 export function caseOf({ test }: PlannedTest, scope: string): Case {
