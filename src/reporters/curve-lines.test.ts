@@ -24,6 +24,11 @@ test('a row for every curve: both courses, where they are furthest apart and wha
   ])
 })
 
+test('a step that is beyond its limit is shown before one that is further apart', () => {
+  const [, row] = curveLines([{ ...LOSS, verdict: 'fail', target: [[1, 6.5, 4]] }], style)
+  expect(row).toMatch(/\+30 % at 6 +≤ 6/)
+})
+
 test('what is not finite, not logged or around zero is shown as that', () => {
   const rows = curveLines(
     [

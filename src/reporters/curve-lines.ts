@@ -50,14 +50,20 @@ function drawn(values: readonly (number | null)[], { low, high }: Range, { ascii
   }).join('')
 }
 
+/** Of the steps that are beyond their limits, where there are some: a large step to the better side is no news then. */
 function furthestApart({ steps, reference, target, low, high }: Curve): [string, string] {
   const places = target.flatMap((values) =>
     steps.flatMap((step, i) => {
       const value = values[i]
-      return value === null || value === undefined ? [] : [apartAt(i, step, reference[i]!, value)]
+      if (value === null || value === undefined) return []
+      const isBeyond = !(
+        value >= (low[i] ?? Number.NEGATIVE_INFINITY) && value <= (high[i] ?? Number.POSITIVE_INFINITY)
+      )
+      return [{ ...apartAt(i, step, reference[i]!, value), isBeyond }]
     }),
   )
-  const [first, ...rest] = places
+  const beyond = places.filter(({ isBeyond }) => isBeyond)
+  const [first, ...rest] = beyond.length > 0 ? beyond : places
   if (!first) return ['not logged', '']
   const worst = rest.reduce((most, place) => (isFurther(place.part, most.part) ? place : most), first)
   return [differenceText(worst.by, reference[worst.i]!, worst.step), limitText(low[worst.i], high[worst.i])]
