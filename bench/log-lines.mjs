@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pythonPattern } from '../dist/files/convergence/python-pattern.js'
 import { runProgram } from '../dist/runtimes/program/run-program.js'
 
 const LIMIT_MS = 5000
@@ -11,7 +12,8 @@ const METRICS = ['loss', 'accuracy', 'perplexity', 'grad_norm', 'lr', 'tokens', 
 const count = Number(process.argv[2] ?? 1_000_000)
 const rounds = Number(process.argv[3] ?? 3)
 
-const pattern = (source, labels = null) => ({ kind: 'pattern', source, flags: '', labels })
+/** As a configuration's patterns are: Python's, translated. */
+const pattern = (text) => ({ kind: 'pattern', ...pythonPattern(text), labels: null })
 const parsing = {
   source: { kind: 'lines' },
   stepNum: pattern('Iteration:\\s+(\\d+)'),
