@@ -139,6 +139,7 @@ describe('replaying', () => {
     const result = only(await replayed(folder, { MODE: mode }, ['-k', 'ckpt_3']), 'demo/ckpt_3')
     expect(result).toMatchObject({ verdict, coverage: { compared, expected: 3 } })
     expect(`${result.reason ?? ''} ${result.error?.message ?? ''}`).toContain(words)
+    if (compared === 0) expect([result.outputs, result.curves]).toEqual([[], []])
     if (mode === 'crash')
       expect(result.error).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/device lost/) })
   })

@@ -39,6 +39,8 @@ export async function judgeReplay(
   await keepCurves(lab, judged, replays.length)
   const failed = replays.find(({ outcome }) => !isHealthy(outcome))
   const error = failed ? programError(failed) : nothingLogged(judged)
+  // Of a program that logged nothing there is nothing to show beside its error.
+  const shown = judged.coverage.compared > 0 ? judged.series : []
   return {
     verdict: error ? 'error' : judged.verdict,
     ...reasonFor(judged, replays, error),
@@ -46,9 +48,9 @@ export async function judgeReplay(
     flags: flagsOf(replays, facts),
     coverage: judged.coverage,
     metrics: [],
-    outputs: judged.series.map(outputOf),
+    outputs: shown.map(outputOf),
     worst: [],
-    curves: judged.series.map((series) => curveOf(series, replays.length)),
+    curves: shown.map((series) => curveOf(series, replays.length)),
     figures: [...figuresOf(window, replays), ...seedless(window.planned, options.seeds), ...(facts?.warnings ?? [])],
     measurements: measurementsOf(window, replays),
     reproduce: options.reproduce(id),
