@@ -47,9 +47,8 @@ describe('training that has not changed', () => {
       const report = await replay(folder, ids.join(' or '))
       expect(report.code, `replay ${i}`).toBe(0)
       expect(idsOf(report, 'pass').sort()).toEqual(ids)
-      for (const { coverage, metrics, curves } of report.results) {
+      for (const { coverage, curves } of report.results) {
         expect(coverage).toEqual({ compared: 5, expected: 5 })
-        expect(metrics.find(({ name }) => name === 'max_abs')?.value).toBe(0)
         for (const { reference, target } of curves!) expect(target).toEqual([reference])
       }
     }
