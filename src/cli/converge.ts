@@ -41,7 +41,7 @@ async function printPrograms(invocation: ConvergeInvocation): Promise<number> {
 async function judge(invocation: ConvergeInvocation, renews: boolean): Promise<number> {
   const { values } = invocation
   const reporters = await reportersFor(values)
-  const signals = interruptSignals(notice)
+  const signals = interruptSignals(reporters)
   try {
     const audience = { reporters, signals, notice, ...(values.showOutput && { hear }) }
     return reportOutcome(await judgeConvergence(invocation, audience, renews ? 'renew' : 'judge'), values, '--pattern')

@@ -39,7 +39,7 @@ function readWords([first, ...models]: readonly string[]): { action: Action; mod
 async function judge(action: Action, invocation: DecodersInvocation): Promise<number> {
   const { values, decoders } = invocation
   const reporters = await reportersFor(values)
-  const signals = interruptSignals(notice)
+  const signals = interruptSignals(reporters)
   try {
     const log = decoders.log === 'fms' ? (line: string) => notice(cleanText(line, 4000)) : undefined
     const audience = { reporters, signals, notice, ...(log && { log }), ...(values.showOutput && { hear }) }

@@ -42,7 +42,7 @@ async function judge(command: Asked['command'], paths: string[], options: Record
 async function judgeOnce(invocation: Invocation): Promise<number> {
   const { values } = invocation
   const reporters = await reportersFor(values)
-  const signals = interruptSignals(notice)
+  const signals = interruptSignals(reporters)
   try {
     const outcome = await judgeOnnx(invocation, { reporters, signals, notice, ...(values.showOutput && { hear }) })
     if (outcome.forms) printForms(outcome.forms, values)

@@ -77,4 +77,6 @@ export type RunEvent =
 /** Consumes the events of a run, live or replayed from its record. */
 export interface Reporter {
   onEvent(event: RunEvent): void | Promise<void>
+  /** Shows a line at once, where it draws over a part of the screen and other writing would be lost; true: it did. */
+  say?(text: string): boolean
 }

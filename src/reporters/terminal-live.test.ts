@@ -50,6 +50,19 @@ describe('a run watched on a terminal', () => {
     expect(stream.writes.length).toBeLessThanOrEqual(10)
   })
 
+  test('a line that cannot wait stays above what is drawn; where nothing is drawn it is left to others', () => {
+    const { stream, reporter, results, run } = watch(80)
+    reporter.onEvent({ type: 'case-start', id: results[0]!.id })
+    vi.advanceTimersByTime(200)
+    expect(reporter.say('interrupted: finishing what runs')).toBe(true)
+    vi.advanceTimersByTime(1000)
+    expect(screenOf(stream)).toMatch(/interrupted: finishing what runs\n0\/12/)
+    reporter.onEvent({ type: 'run-end', run, results, folder: FOLDER })
+    expect(reporter.say('later')).toBe(false)
+    const plain = watch(80, { plain: true })
+    expect(plain.reporter.say('interrupted')).toBe(false)
+  })
+
   test('is gone when the run has ended', () => {
     const { stream, reporter, results, run, finish } = watch(80)
     finish(0)

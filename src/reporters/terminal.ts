@@ -69,6 +69,13 @@ export class TerminalReporter implements Reporter {
     if (event.type === 'run-end') return this.#end(event)
   }
 
+  say(text: string): boolean {
+    if (!this.#live || !this.#timer) return false
+    this.#print([cleanProse(text)])
+    this.#draw()
+    return true
+  }
+
   #start({ run }: EventOf<'run-start'>): void {
     this.#print([startLine(run, this.#style)])
     const everyMs = this.#live ? REDRAW_EVERY_MS : HEARTBEAT_EVERY_MS
