@@ -341,7 +341,7 @@ describe('before anything runs', () => {
     ['recording.steps_to_record_after_save', 'steps_to_record_after_save: 3'],
     ['flags.gather', / {4}gather:\n.*\n/],
     ['flags.gather.checkpoint_output.key', 'key: "--checkpoints", '],
-    ['flags.run', /run:\n[^]*/],
+    ['flags.run', /run:\n(.*\n)*/],
     ['flags.run.checkpoint_input', /checkpoint_input: .*/],
     ['flags.run.start_step', /start_step: .*/],
     ['flags.run.run_for', /run_for: .*/],

@@ -40,7 +40,7 @@ export async function gatherPoint(planned: PlannedTest, startOver: boolean): Pro
 export async function lacksOnlySeeds({ storage, test }: PlannedTest, seeds: readonly number[]): Promise<boolean> {
   if (seeds.length === 0 || !storage.exists) return false
   const sidecar = await storage.sidecar()
-  return sidecar !== null && sidecar.complete && sidecar.configDigest === test.digest
+  return sidecar?.complete === true && sidecar.configDigest === test.digest
 }
 
 function refuseComplete({ storage, test }: PlannedTest, sidecar: Sidecar | null): void {
