@@ -177,6 +177,15 @@ describe('replaying', () => {
     ])
   })
 
+  test('checkpoints follow each other by their steps', async () => {
+    const longer = await gathered([
+      '    gather:\n',
+      '    gather:\n      misc: { until: { key: "--until", value: 16 } }\n',
+    ])
+    const { results } = await replayed(longer)
+    expect(results.map(({ id }) => id)).toEqual([0, 3, 7, 11].map((step) => `demo/ckpt_${step}`))
+  })
+
   test('several at once', async () => {
     expect((await assay([...REPLAY, '--jobs', '3'], folder)).code).toBe(0)
   })

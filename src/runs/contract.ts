@@ -50,6 +50,8 @@ export interface Lab {
 export interface Case extends PlannedCase {
   /** Parts are judged after their whole, as they follow each other in it. */
   readonly part?: Part
+  /** Its place among the cases of its model, where their ids do not sort so. */
+  readonly place?: number
   /** Rough cost in milliseconds where nothing was measured. */
   readonly estimateMs?: number
   /** Digest of what it is judged on; part of the plan's digest, so that shards of different models do not merge. */

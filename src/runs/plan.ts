@@ -52,6 +52,7 @@ function inPlanOrder(a: Case, b: Case): number {
     inTextOrder(`${a.model}/`, `${b.model}/`) ||
     inTextOrder(a.part?.of ?? '', b.part?.of ?? '') ||
     (a.part?.place ?? -1) - (b.part?.place ?? -1) ||
+    (a.place ?? -1) - (b.place ?? -1) ||
     inTextOrder(a.id, b.id)
   )
 }

@@ -34,7 +34,8 @@ function windowsSuite(
           continue
         }
         for (const window of await windowsOf(planned)) {
-          const c = caseOf(planned, `ckpt_${window.entry.startStep}`)
+          const { startStep } = window.entry
+          const c = { ...caseOf(planned, `ckpt_${startStep}`), place: startStep }
           judges.set(c.id, (_, lab) => turns.take(() => judge(c.id, window, lab)))
           yield c
         }
