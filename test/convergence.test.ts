@@ -113,7 +113,7 @@ describe('replaying', () => {
   test('what is worse fails, all of it, and says where and what is allowed', async () => {
     const report = await replayed(folder, { SHIFT: '0.02' })
     expect(verdicts(report)).toEqual({ 'demo/ckpt_0': 'pass', 'demo/ckpt_3': 'fail', 'demo/ckpt_7': 'fail' })
-    const { reason, outputs } = only(report, 'demo/ckpt_3')
+    const { reason, outputs, metrics } = only(report, 'demo/ckpt_3')
     expect(reason).toContain('loss.main: 2 of 3 beyond; worst at step 6: 1.629, limit ≤ 1.587')
     expect(outputs.map(({ name, verdict }) => [name, verdict])).toEqual([
       ['loss.main', 'fail'],
@@ -121,6 +121,10 @@ describe('replaying', () => {
       ['accuracy', 'pass'],
     ])
     expect(outputs[0]!.mismatches).toMatchObject({ count: 2, of: 3, allowed: 0 })
+    expect(metrics.map(({ name, value }) => [name, value!.toFixed(6)])).toEqual([
+      ['max_rel', '0.140000'],
+      ['max_abs', '0.200000'],
+    ])
   })
 
   test('what is better passes', async () => {

@@ -22,17 +22,28 @@ export function outputOf(series: JudgedSeries): OutputResult {
 
 function metricsOf({ points, statistic }: JudgedSeries): Metric[] {
   const counted = points.filter(({ isWarmUp }) => !isWarmUp)
-  const largest = (values: readonly number[]) => values.reduce((most, value) => Math.max(value, most), 0)
-  const absolute = counted.map(({ reference, target }) => Math.abs(target - reference))
-  const relative = counted.map(({ reference }, i) => (reference === 0 ? 0 : absolute[i]! / Math.abs(reference)))
-  const lower = (name: string, value: number): Metric => ({ name, direction: 'lower', value, count: counted.length })
-  if (counted.length === 0 || absolute.some(Number.isNaN)) return []
-  const one = statistic && {
-    ...lower(statistic.name, statistic.value),
-    threshold: statistic.limit,
-    count: statistic.count,
-  }
-  return [...(one ? [one] : []), lower('max_rel', largest(relative)), lower('max_abs', largest(absolute))]
+  if (counted.length === 0 || counted.some(({ reference, target }) => Number.isNaN(target - reference))) return []
+  const relative = counted.filter(({ reference }) => reference !== 0)
+  const differences = [
+    largest('max_rel', relative, (point) => differenceOf(point) / Math.abs(point.reference)),
+    largest('max_abs', counted, differenceOf),
+  ]
+  return statistic ? [statisticOf(statistic), ...differences] : differences
+}
+
+function largest(name: string, points: readonly JudgedPoint[], measure: (point: JudgedPoint) => number): Metric {
+  const base = { name, direction: 'lower', count: points.length } as const
+  if (points.length === 0) return { ...base, value: null, reason: 'every recorded value is zero' }
+  return { ...base, value: points.reduce((most, point) => Math.max(most, measure(point)), 0) }
+}
+
+function differenceOf({ reference, target }: JudgedPoint): number {
+  return Math.abs(target - reference)
+}
+
+/** A limit below 0 is the least that it may be. */
+function statisticOf({ name, value, limit, count }: NonNullable<JudgedSeries['statistic']>): Metric {
+  return { name, direction: limit < 0 ? 'higher' : 'lower', value, threshold: limit, count }
 }
 
 function worstOf({ name, points }: JudgedSeries): WorstPlace[] {
@@ -43,14 +54,14 @@ function worstOf({ name, points }: JudgedSeries): WorstPlace[] {
     index: [point.step],
     reference: String(point.reference),
     target: String(point.target),
-    error: Math.abs(point.target - point.reference),
+    error: differenceOf(point),
     allowed: allowedOf(point),
   }))
 }
 
 /** How far beyond its limit, NaN furthest of all. */
 function excessOf(point: JudgedPoint): number {
-  const excess = Math.abs(point.target - point.reference) - allowedOf(point)
+  const excess = differenceOf(point) - allowedOf(point)
   return Number.isNaN(excess) ? Number.POSITIVE_INFINITY : excess
 }
 

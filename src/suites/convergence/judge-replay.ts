@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { WindowJudgement } from '../../compare/convergence/contract.ts'
 import { judgeWindow } from '../../compare/convergence/judge-window.ts'
+import { worstMetrics } from '../../compare/metrics.ts'
 import type { Recording } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
 import { toJson } from '../../domain/json.ts'
@@ -41,14 +42,15 @@ export async function judgeReplay(
   const error = failed ? programError(failed) : nothingLogged(judged)
   // Of a program that logged nothing there is nothing to show beside its error.
   const shown = judged.coverage.compared > 0 ? judged.series : []
+  const outputs = shown.map(outputOf)
   return {
     verdict: error ? 'error' : judged.verdict,
     ...reasonFor(judged, replays, error),
     ...(error && { error }),
     flags: flagsOf(replays, facts),
     coverage: judged.coverage,
-    metrics: [],
-    outputs: shown.map(outputOf),
+    metrics: worstMetrics(outputs),
+    outputs,
     worst: [],
     curves: shown.map((series) => curveOf(series, replays.length)),
     figures: [...figuresOf(window, replays), ...seedless(window.planned, options.seeds), ...(facts?.warnings ?? [])],
