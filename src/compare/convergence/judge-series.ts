@@ -32,7 +32,10 @@ export function judgeSeries(series: Series, window: Window, shares: number): Jud
   const { name, metric, label, rule, counted } = series
   const recordings = [window.recorded, ...window.samples]
   const samples = samplesOf(series, recordings)
-  const noise = rule.tolerance.kind === 'sigma' && samples ? noiseOf(samples, counted, rule.tolerance.sigmas) : null
+  const noise =
+    rule.tolerance.kind === 'sigma' && samples
+      ? noiseOf(samples, counted, rule.tolerance.sigmas, window.replays.length)
+      : null
   const points = window.replays.flatMap((replay, i) => judgePoints(series, window.recorded, replay, i, noise))
   const means = rule.tolerance.kind === 'ttest' && samples ? judgeReplays(series, samples, window, shares) : null
   const beyond = countBeyond(points, rule.maxOutliers)
@@ -51,7 +54,7 @@ export function judgeSeries(series: Series, window: Window, shares: number): Jud
     points,
     beyond,
     verdict: worstVerdict(faults.map(({ verdict }) => verdict)),
-    rule: describeMetricRule(rule, { seeds: recordings.length, areSeedsEqual, shares }),
+    rule: describeMetricRule(rule, { seeds: recordings.length, areSeedsEqual, shares, replays: window.replays.length }),
     ...(reason === '' ? {} : { reason }),
     ...(means === null ? {} : { statistic: means.statistic }),
     ...(spread.length === 0 ? {} : { noise: spread }),
@@ -160,8 +163,8 @@ function finiteRows(series: Series, recordings: readonly Recording[], least = 1)
   return finite.length < least ? null : finite
 }
 
-function noiseOf(samples: Samples, steps: readonly number[], sigmas: number): Map<number, StepNoise> {
-  const bands = sigmaBands(samples, sigmas)
+function noiseOf(samples: Samples, steps: readonly number[], sigmas: number, replays: number): Map<number, StepNoise> {
+  const bands = sigmaBands(samples, sigmas, Math.max(1, replays))
   return new Map(steps.map((step, i) => [step, bands[i]!]))
 }
 

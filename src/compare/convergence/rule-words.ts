@@ -41,11 +41,12 @@ function refuseOperator({ comparison, tolerance: { kind } }: MetricRule): string
   return null
 }
 
-/** What is known when a rule is applied: how many seeds, whether they differ, among how many a chance is shared. */
+/** What is known when a rule is applied: how many seeds, whether they differ, among how many series and replays a chance is shared. */
 export interface RuleFacts {
   readonly seeds: number
   readonly areSeedsEqual: boolean
   readonly shares: number
+  readonly replays: number
 }
 
 /** `<=, margin 0.2`; `r` is what was recorded. */
@@ -74,7 +75,7 @@ function describeTolerance({ comparison, tolerance }: MetricRule, facts: RuleFac
     case 'exact':
       return comparison === '==' ? 'exactly equal' : `exactly equal, not only ${comparison}`
     case 'sigma':
-      return `${comparison}, ${formatLimit(tolerance.sigmas)} sigma of ${seedWords(facts)}`
+      return `${comparison}, ${formatLimit(tolerance.sigmas)} sigma of ${seedWords(facts)}${replayWords(facts)}`
     case 'ttest':
       return `${comparison}, t test at ${formatLimit(tolerance.alpha)}${shareWords(facts)}, ${seedWords(facts)}`
   }
@@ -88,6 +89,10 @@ function reachWords(comparison: MetricRule['comparison']): string {
 function seedWords({ seeds, areSeedsEqual }: RuleFacts): string {
   const count = seeds === 1 ? '1 seed' : `${seeds} seeds`
   return areSeedsEqual ? `${count} that made no difference` : count
+}
+
+function replayWords({ replays }: RuleFacts): string {
+  return replays > 1 ? `, shared by ${replays} replays` : ''
 }
 
 function shareWords({ shares }: RuleFacts): string {

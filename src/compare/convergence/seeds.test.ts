@@ -283,6 +283,13 @@ describe('rates of alarms, by simulation', () => {
     expect(alarms(sigma('=='), { seeds: 5, grows: true, shift: 8 })).toBeGreaterThan(0.9)
   })
 
+  test('five replays fail hardly more healthy windows than one', () => {
+    const one = alarms(sigma('=='), { seeds: 7, rounds: 1000 })
+    const five = alarms(sigma('=='), { seeds: 7, replays: 5, rounds: 1000 })
+    expect(five).toBeLessThan(Math.max(2 * one, 0.02))
+    expect(alarms(sigma('=='), { seeds: 7, replays: 5, shift: 8 })).toBeGreaterThan(0.9)
+  })
+
   test('sigma finds a shift of six deviations, and with many seeds one of four', () => {
     expect(alarms(sigma('<='), { shift: 6 })).toBeGreaterThan(0.9)
     expect(alarms(sigma('<='), { shift: 4, seeds: 20 })).toBeGreaterThan(0.9)

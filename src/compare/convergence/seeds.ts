@@ -33,11 +33,12 @@ export interface StepBand {
  * of n. Replays part from each other along a window, so each step has a deviation of its own; but where the few seeds
  * happen to agree, as numbers with few digits do, it is not taken for less than that of all steps. The larger of the two
  * knows more than n − 1 degrees and far less than steps that are independent; 2(n − 1) held on simulations and programs.
+ * Several replays share the chance.
  */
-export function sigmaBands(samples: Samples, sigmas: number): StepBand[] {
+export function sigmaBands(samples: Samples, sigmas: number, replays: number): StepBand[] {
   const steps = summariseSteps(samples)
   const count = samples.length
-  const widened = studentTailQuantile(normalTail(sigmas), 2 * (count - 1)) * Math.sqrt(1 + 1 / count)
+  const widened = studentTailQuantile(normalTail(sigmas) / replays, 2 * (count - 1)) * Math.sqrt(1 + 1 / count)
   const usual = rootMeanSquare(steps.map((step) => step.deviation))
   return steps.map(({ mean, deviation }) => ({ mean, reach: Math.max(deviation, usual) * widened }))
 }

@@ -51,10 +51,10 @@ describe('in words', () => {
     [rule('!=', { kind: 'abs', margin: 0.5 }), '!=, farther than 0.5'],
     [rule('==', EXACT), 'exactly equal'],
     [rule('<=', EXACT, { warmUpSteps: 1 }), 'exactly equal, not only <=, first step warms up'],
-    [rule('<=', SIGMA, { maxOutliers: 0.07 }), '<=, 3 sigma of 5 seeds, 7 % may be beyond'],
+    [rule('<=', SIGMA, { maxOutliers: 0.07 }), '<=, 3 sigma of 5 seeds, shared by 2 replays, 7 % may be beyond'],
     [rule('<=', TTEST), '<=, t test at 0.01 shared by 4 series, 5 seeds'],
   ])('%#: a rule', (one, words) => {
-    expect(describeMetricRule(one, { seeds: 5, areSeedsEqual: false, shares: 4 })).toBe(words)
+    expect(describeMetricRule(one, { seeds: 5, areSeedsEqual: false, shares: 4, replays: 2 })).toBe(words)
   })
 
   test.each([
