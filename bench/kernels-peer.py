@@ -8,8 +8,11 @@ folder = sys.argv[1]
 
 def make():
     random = np.random.default_rng(7)
-    for name, rows, spread, noise in (('logits', ROWS, 2.0, 0.02), ('tiny', 4, 2.0, 1e-4), ('wide', 4, 30.0, 0.3)):
+    kinds = (('logits', ROWS, 2.0, 0.02), ('tiny', 4, 2.0, 1e-4), ('wide', 4, 30.0, 0.3), ('model', 32, 2.0, 0.02), ('model-tiny', 32, 2.0, 1e-4))
+    for name, rows, spread, noise in kinds:
         r = random.standard_normal((rows, SIZE), dtype=np.float32) * np.float32(spread)
+        if name.startswith('model'):  # as a language model gives them: a few tokens far above many
+            for row in r: row[random.integers(0, SIZE, 32)] = random.uniform(10, 18, 32)
         t = r + np.float32(noise) * random.standard_normal((rows, SIZE), dtype=np.float32)
         np.save(f'{folder}/{name}-reference.npy', r)
         np.save(f'{folder}/{name}-target.npy', t)
@@ -61,8 +64,11 @@ def blocked(r, t, block=262144):
     n = r.numel()
     return dict(mean=total[0] / n, max=most, rmse=(total[1] / n) ** 0.5, cosine=total[4] / (total[2] * total[3]) ** 0.5)
 
+def pair(name):
+    return [torch.from_numpy(np.load(f'{folder}/{name}-{side}.npy')) for side in ('reference', 'target')]
+
 def float64_logits(name):
-    r, t = (torch.from_numpy(np.load(f'{folder}/{name}-{side}.npy')).double() for side in ('reference', 'target'))
+    r, t = (x.double() for x in pair(name))
     lp, lq = r.log_softmax(1), t.log_softmax(1)
     ratio = torch.expm1(lp - lq)
     q = lq.exp()
@@ -88,6 +94,7 @@ class Peer:
 
     def run(self, what):
         if what == 'documented': return documented(*self.logits)
+        if what.startswith('documented '): return documented(*pair(what[11:]))
         if what == 'eager': return eager(*self.logits)
         if what == 'blocked': return blocked(*self.layer)
         if what == 'read logits': return [x.amax().item() for x in self.logits]
