@@ -15,7 +15,11 @@ export const RATIO_SQUARED = 8
 export const HEAVY_COUNT = 9
 /** From this logit of the target on a token was left out. */
 export const HEAVY_LEAST = 10
-export const ROW_RESULT_COUNT = 11
+/** Weights are counted in units of their own, as is what they are part of: the logarithm of one. */
+export const LOG_UNIT = 11
+/** What x is counted from. */
+export const MIDDLE = 12
+export const ROW_RESULT_COUNT = 13
 
 /** For a run of which not all counts: nothing but ones for each logit that does, 32 bits each. */
 export const COUNTS = 2048

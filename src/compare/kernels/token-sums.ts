@@ -1,6 +1,6 @@
 import type { RowSums } from './logits-contract.ts'
 
-type Sums = Omit<RowSums, 'argMaxReference' | 'argMaxTarget' | 'peaks'>
+export type Sums = Omit<RowSums, 'argMaxReference' | 'argMaxTarget' | 'peaks'>
 
 /** Beyond, squares of e^x could overflow; infinite and NaN are beyond too. */
 const WIDEST = 300
@@ -13,6 +13,7 @@ export class TokenSums {
   readonly #weights: Float64Array
   readonly #ratios: Float64Array
   #count = 0
+  #others = 0
   #sums = { weight: 0, weightTarget: 0, weightDifference: 0, weightCurve: 0, ratio: 0, ratioSquared: 0 }
 
   constructor(reference: Float32Array, target: Float32Array, best: number, most: number) {
@@ -21,6 +22,11 @@ export class TokenSums {
     this.#best = best
     this.#weights = new Float64Array(most)
     this.#ratios = new Float64Array(most)
+  }
+
+  /** How many were added, the arg-max not counted. */
+  get others(): number {
+    return this.#others
   }
 
   get sums(): Sums {
@@ -40,6 +46,7 @@ export class TokenSums {
       if (!(Math.abs(x) <= WIDEST)) return false
       const e = id === this.#best ? 0 : Math.exp(y)
       const more = Math.expm1(x)
+      if (id !== this.#best) this.#others++
       this.#weights[at] = e
       this.#ratios[at] = more
       at++

@@ -1,12 +1,13 @@
 import type { LogitKernels, RowSums } from './logits-contract.ts'
 import * as at from './logits-layout.ts'
+import { middleDifference, moveSums } from './moved-sums.ts'
 import { TokenSums } from './token-sums.ts'
 import { instantiate } from './wasm.ts'
 
 interface Exports {
   readonly memory: WebAssembly.Memory
-  addRow(size: number): void
-  addDistances(size: number, scale: number, constant: number): number
+  addRow(size: number, middle: number): void
+  addDistances(size: number, constant: number): number
 }
 
 const PAGE_BYTES = 65536
@@ -18,6 +19,10 @@ export class WasmLogitKernels implements LogitKernels {
   #rows = new Float32Array(0)
   /** Tokens that were left out. */
   #heavy: TokenSums | null = null
+  /** Of the target's arg-max: what r − t is more than the middle. */
+  #move = 0
+  /** What a weight of 1 in the kernel's memory stands for. */
+  #unit = 1
 
   constructor(exports: Exports) {
     this.#exports = exports
@@ -40,25 +45,47 @@ export class WasmLogitKernels implements LogitKernels {
 
   addRow(size: number): RowSums | null {
     const padded = paddedSize(size)
+    const { reference, target } = this.rows(size)
     this.#rows.fill(this.#rows[0]!, size, padded)
     this.#rows.fill(this.#rows[padded]!, padded + size)
-    this.#exports.addRow(size)
+    this.#exports.addRow(size, middleDifference(reference, target))
     const results = this.#results
     if (results[at.FLAGGED] !== 0) return null
     const best = results[at.ARG_MAX_TARGET]!
+    this.#move = reference[best]! - target[best]! - results[at.MIDDLE]!
+    this.#unit = Math.exp(results[at.LOG_UNIT]!)
     this.#heavy = this.#addHeavy(size, best)
     if (this.#heavy === null) return null
-    const { sums } = this.#heavy
     return {
       argMaxReference: results[at.ARG_MAX_REFERENCE]!,
       argMaxTarget: best,
       peaks: new Float32Array(this.#exports.memory.buffer, at.ROWS + padded * 16, padded / at.ROW_RUN),
-      weight: results[at.WEIGHT]! + sums.weight,
-      weightTarget: results[at.WEIGHT_TARGET]! + sums.weightTarget,
-      weightDifference: results[at.WEIGHT_DIFFERENCE]! + sums.weightDifference,
-      weightCurve: results[at.WEIGHT_CURVE]! + sums.weightCurve,
-      ratio: results[at.RATIO]! + sums.ratio,
-      ratioSquared: results[at.RATIO_SQUARED]! + sums.ratioSquared,
+      ...this.#allSums(size - 1 - this.#heavy.others, this.#heavy),
+    }
+  }
+
+  /** `count`: tokens that the kernel added up. */
+  #allSums(count: number, { sums: heavy }: TokenSums) {
+    const [results, unit] = [this.#results, this.#unit]
+    const light = moveSums(
+      {
+        weight: results[at.WEIGHT]! * unit,
+        weightTarget: results[at.WEIGHT_TARGET]! * unit,
+        weightDifference: results[at.WEIGHT_DIFFERENCE]! * unit,
+        weightCurve: results[at.WEIGHT_CURVE]! * unit,
+        ratio: results[at.RATIO]!,
+        ratioSquared: results[at.RATIO_SQUARED]!,
+      },
+      count,
+      this.#move,
+    )
+    return {
+      weight: light.weight + heavy.weight,
+      weightTarget: light.weightTarget + heavy.weightTarget,
+      weightDifference: light.weightDifference + heavy.weightDifference,
+      weightCurve: light.weightCurve + heavy.weightCurve,
+      ratio: light.ratio + heavy.ratio,
+      ratioSquared: light.ratioSquared + heavy.ratioSquared,
     }
   }
 
@@ -74,7 +101,9 @@ export class WasmLogitKernels implements LogitKernels {
   }
 
   addDistances(size: number, scale: number, constant: number): number {
-    const light = this.#exports.addDistances(size, scale, constant)
+    const slope = scale * Math.exp(-this.#move)
+    const moved = constant + scale * Math.expm1(-this.#move)
+    const light = this.#exports.addDistances(size, moved / slope) * slope * this.#unit
     return light + (this.#heavy?.distances(scale, constant) ?? 0)
   }
 

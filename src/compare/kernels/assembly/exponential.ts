@@ -16,6 +16,8 @@ const LOW: i32 = CONSTANTS + 80
 const CURVE: i32 = CONSTANTS + 96
 /** The same for |x| ≤ 0.25: those of the series but for the fifth, which makes up for what is cut off. */
 const SHORT_CURVE: i32 = CONSTANTS + 160
+/** ROUNDER for weights, less by the power of two that they are counted in. */
+const WEIGHT_WHOLE: i32 = CONSTANTS + 224
 
 export function storeConstants(): void {
   v128.store(ONE, f32x4.splat(1))
@@ -34,16 +36,23 @@ export function storeConstants(): void {
   v128.store(SHORT_CURVE, f32x4.splat(0.0013888889225199819), 48)
 }
 
+/** weightOf gives e^t / 2^n from here on, with 2^n near e^peak. Returns the logarithm of 2^n / e^peak. */
+export function countWeightsFrom(peak: f32): f64 {
+  const power = nearest<f32>(peak * LOG2E)
+  v128.store(WEIGHT_WHOLE, f32x4.splat(ROUNDER - power))
+  return <f64>power * NativeMath.LN2 - <f64>peak
+}
+
 /** The whole number nearest to x / ln 2, in the lowest bits. */
 @inline
-export function roundedOf(x: v128): v128 {
-  return f32x4.add(f32x4.mul(x, v128.load(INVERSE_LN2)), v128.load(WHOLE))
+export function roundedOf(x: v128, rounder: v128 = v128.load(WHOLE)): v128 {
+  return f32x4.add(f32x4.mul(x, v128.load(INVERSE_LN2)), rounder)
 }
 
 /** What is left of x after that many multiples of ln 2. */
 @inline
-export function reduce(x: v128, rounded: v128): v128 {
-  const whole = f32x4.sub(rounded, v128.load(WHOLE))
+export function reduce(x: v128, rounded: v128, rounder: v128 = v128.load(WHOLE)): v128 {
+  const whole = f32x4.sub(rounded, rounder)
   const rest = f32x4.sub(x, f32x4.mul(whole, v128.load(HIGH)))
   return f32x4.sub(rest, f32x4.mul(whole, v128.load(LOW)))
 }
@@ -65,12 +74,13 @@ export function shortCurve(x: v128, square: v128): v128 {
   return f32x4.add(f32x4.mul(square, last), first)
 }
 
-/** e^y for y above `least` and up to 0; 0 for all others. */
+/** e^t / 2^n for t from 70 below the peak up to it. */
 @inline
-export function weightOf(y: v128, least: v128): v128 {
-  const rounded = roundedOf(y)
-  const f = reduce(y, rounded)
+export function weightOf(t: v128): v128 {
+  const rounder = v128.load(WEIGHT_WHOLE)
+  const rounded = roundedOf(t, rounder)
+  const f = reduce(t, rounded, rounder)
   const slope = f32x4.add(f32x4.mul(curve(f), f), v128.load(ONE))
   const mantissa = f32x4.add(f32x4.mul(slope, f), v128.load(ONE))
-  return v128.and(i32x4.add(mantissa, i32x4.shl(rounded, 23)), f32x4.gt(y, least))
+  return i32x4.add(mantissa, i32x4.shl(rounded, 23))
 }

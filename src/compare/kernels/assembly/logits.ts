@@ -1,15 +1,15 @@
 import {
-  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, HEAVY_COUNT, HEAVY_LEAST, HEAVY_RUNS, MOST_HEAVY, RATIO, RATIO_SQUARED,
+  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, HEAVY_COUNT, HEAVY_LEAST, HEAVY_RUNS, LOG_UNIT, MIDDLE, MOST_HEAVY, RATIO, RATIO_SQUARED,
   ROW_RESULTS, ROW_RUN, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
 } from '../logits-layout'
 import { held } from './constant'
-import { curve, ONE, reduce, roundedOf, shortCurve, storeConstants, weightOf } from './exponential'
+import { countWeightsFrom, curve, ONE, reduce, roundedOf, shortCurve, storeConstants, weightOf } from './exponential'
 import { largestOf, total, widen } from './lanes'
 
 /*
- * With * the target's arg-max, c = r* − t*, y = t − t*, x = (r − t) − c: r − t is exact in float32 where both are close,
- * and nothing is subtracted that is nearly equal after it. e^y is the weight of a token, e^x − 1 how much more the
- * reference gives it. The arg-max itself has weight 1 and x = 0 and is kept out of all sums.
+ * With * the target's arg-max, y = t − t*, and x = (r − t) − m, where m is what r − t is about: r − t is exact in float32
+ * where both are close, and nothing is subtracted that is nearly equal after it. e^y is the weight of a token, e^x − 1 how
+ * much more the reference gives it. The arg-max itself is kept out of all sums.
  *
  * Weights and ratios have loops of their own: together they would need more registers than there are.
  */
@@ -17,7 +17,7 @@ import { largestOf, total, widen } from './lanes'
 const RUN_BYTES: i32 = ROW_RUN << 2
 /** Runs that both loops do in turn, so that what the first leaves is at hand for the second. */
 const STRETCH: i32 = 16
-/** Up to here e^y counts as 0: its products would soon be subnormal, and those are slow. */
+/** What is less counts as this, 4e-31 of the largest: products of less would soon be subnormal, and those are slow. */
 const VANISHES: f32 = -70
 /** Squares of x: up to here the short series for e^x − 1 − x is exact to float32; beyond, squares of e^x could overflow. */
 const SHORT: f32 = 0.0625 // 0.25²
@@ -31,8 +31,14 @@ const HEAVY_PART: i32 = 32
 /** After so many stretches that were wider, a row is no longer tried with the short series. */
 const TRIES: i32 = 4
 
+/** Peaks up to here: weights are e^t, which rounds less than e^y. Beyond, multiples of ln 2 would no longer be exact. */
+const NEAR: f32 = 128
+/** A middle that is farther from the arg-max's own r − t is not taken, but that one. */
+const FARTHEST: f32 = 1
+
 let peakTarget: f32 = 0
-let offset: f32 = 0
+let isFarRow: bool = false
+let middle: f32 = 0
 /** The largest x². */
 let widest: v128 = f32x4.splat(0)
 let sumWeight: v128 = f64x2.splat(0)
@@ -80,17 +86,19 @@ function argMax(row: i32, runs: i32, peaks: i32): i32 {
 
 /** Stores the weights of some runs and adds them up, as they are and times y. */
 @inline
-function weigh(t: i32, weights: i32, runs: i32, isPartial: bool): void {
+function weigh(t: i32, weights: i32, runs: i32, isPartial: bool, isFar: bool): void {
   const peak = held(f32x4.splat(peakTarget))
-  const least = held(f32x4.splat(VANISHES))
+  const least = held(f32x4.splat(isFar ? VANISHES : peakTarget + VANISHES))
   let wide = sumWeight, wideTarget = sumTarget
   for (let end = t + runs * RUN_BYTES; t < end; ) {
     let sum = f32x4.splat(0), targetSum = f32x4.splat(0)
     for (let at: i32 = 0; at < RUN_BYTES; at += 32, t += 32, weights += 32) {
-      const y0 = f32x4.sub(v128.load(t), peak)
-      const y1 = f32x4.sub(v128.load(t, 16), peak)
-      let weight0 = weightOf(y0, least)
-      let weight1 = weightOf(y1, least)
+      const own0 = f32x4.pmax(isFar ? f32x4.sub(v128.load(t), peak) : v128.load(t), least)
+      const own1 = f32x4.pmax(isFar ? f32x4.sub(v128.load(t, 16), peak) : v128.load(t, 16), least)
+      const y0 = isFar ? own0 : f32x4.sub(own0, peak)
+      const y1 = isFar ? own1 : f32x4.sub(own1, peak)
+      let weight0 = weightOf(own0)
+      let weight1 = weightOf(own1)
       if (isPartial) {
         weight0 = v128.and(weight0, v128.load(COUNTS + at))
         weight1 = v128.and(weight1, v128.load(COUNTS + at, 16))
@@ -110,7 +118,7 @@ function weigh(t: i32, weights: i32, runs: i32, isPartial: bool): void {
 /** Stores the ratios of some runs and adds up what they and their weights give. */
 @inline
 function relate(r: i32, t: i32, weights: i32, ratios: i32, runs: i32, isPartial: bool, isWide: bool): void {
-  const shift = held(f32x4.splat(offset))
+  const shift = held(f32x4.splat(middle))
   const zero = f32x4.splat(0)
   let most = zero, wideDifference = sumDifference, wideCurve = sumCurve, wideRatio = sumRatio, wideSquared = sumSquared
   for (let end = r + runs * RUN_BYTES; r < end; ) {
@@ -158,8 +166,12 @@ function relate(r: i32, t: i32, weights: i32, ratios: i32, runs: i32, isPartial:
 /** Set where the short series did not do; nothing was added up then. */
 let isTooWide: bool = false
 
-function weighAll(t: i32, weights: i32, runs: i32): void {
-  weigh(t, weights, runs, false)
+function weighNear(t: i32, weights: i32, runs: i32): void {
+  weigh(t, weights, runs, false, false)
+}
+
+function weighFar(t: i32, weights: i32, runs: i32): void {
+  weigh(t, weights, runs, false, true)
 }
 
 function relateShort(r: i32, t: i32, weights: i32, ratios: i32, runs: i32): void {
@@ -176,7 +188,8 @@ function addPartial(r: i32, t: i32, weights: i32, ratios: i32, left: i32, best: 
     const counts = i < left && i != best && !(load<f32>(t + (i << 2)) >= heavy)
     store<i32>(COUNTS + (i << 2), counts ? -1 : 0)
   }
-  weigh(t, weights, 1, true)
+  if (isFarRow) weigh(t, weights, 1, true, true)
+  else weigh(t, weights, 1, true, false)
   relate(r, t, weights, ratios, 1, true, true)
 }
 
@@ -184,7 +197,7 @@ function addPartial(r: i32, t: i32, weights: i32, ratios: i32, left: i32, best: 
  * Sums of a row of `size` logits that lies at ROWS, both sides one after the other in whole runs, filled up with the
  * first logit. Flagged: not finite, or so wide that float32 does not hold it.
  */
-export function addRow(size: i32): void {
+export function addRow(size: i32, middleDifference: f32): void {
   const runs = (size + ROW_RUN - 1) / ROW_RUN
   const bytes = runs * RUN_BYTES
   const r: i32 = ROWS, t: i32 = r + bytes, weights: i32 = t + bytes, ratios: i32 = weights + bytes, peaks: i32 = ratios + bytes
@@ -195,7 +208,11 @@ export function addRow(size: i32): void {
   const bestReference = argMax(r, runs, peaks)
   if (best < 0 || bestReference < 0) return
   peakTarget = load<f32>(t + (best << 2))
-  offset = load<f32>(r + (best << 2)) - peakTarget
+  const difference = load<f32>(r + (best << 2)) - peakTarget
+  middle = abs(middleDifference - difference) <= FARTHEST ? middleDifference : difference
+  put(MIDDLE, middle)
+  isFarRow = !(abs(peakTarget) <= NEAR)
+  put(LOG_UNIT, countWeightsFrom(isFarRow ? 0 : peakTarget))
   put(ARG_MAX_REFERENCE, bestReference)
   put(ARG_MAX_TARGET, best)
   const zero = f64x2.splat(0)
@@ -262,7 +279,8 @@ function addRuns(r: i32, t: i32, weights: i32, ratios: i32, size: i32, runs: i32
     for (let next = run + 1; count < STRETCH && next < whole && next != bestRun; next++, count++) {
       if (load<f32>(peaks + (next << 2)) >= heavy) break
     }
-    weighAll(t + at, weights + at, count)
+    if (isFarRow) weighFar(t + at, weights + at, count)
+    else weighNear(t + at, weights + at, count)
     isTooWide = wider >= TRIES
     if (!isTooWide) relateShort(r + at, t + at, weights + at, ratios + at, count)
     if (isTooWide) {
@@ -273,20 +291,19 @@ function addRuns(r: i32, t: i32, weights: i32, ratios: i32, size: i32, runs: i32
   }
 }
 
-/** Σ e^y·|scale·(e^x − 1) + constant| over the row that addRow left. */
-export function addDistances(size: i32, scale: f32, constant: f32): f64 {
+/** Σ e^y·|e^x − 1 + constant| over the row that addRow left. */
+export function addDistances(size: i32, constant: f32): f64 {
   const runs = (size + ROW_RUN - 1) / ROW_RUN
   const bytes = runs * RUN_BYTES
   let weights: i32 = ROWS + 2 * bytes
-  const slope = f32x4.splat(scale)
   const shift = f32x4.splat(constant)
   const magnitude = held(i32x4.splat(0x7fffffff))
   let sum = f64x2.splat(0)
   for (let end = weights + bytes; weights < end; ) {
     let part0 = f32x4.splat(0), part1 = f32x4.splat(0)
     for (let stop = weights + RUN_BYTES; weights < stop; weights += 32) {
-      const distance0 = v128.and(f32x4.add(f32x4.mul(slope, v128.load(weights + bytes)), shift), magnitude)
-      const distance1 = v128.and(f32x4.add(f32x4.mul(slope, v128.load(weights + bytes, 16)), shift), magnitude)
+      const distance0 = v128.and(f32x4.add(v128.load(weights + bytes), shift), magnitude)
+      const distance1 = v128.and(f32x4.add(v128.load(weights + bytes, 16), shift), magnitude)
       part0 = f32x4.add(part0, f32x4.mul(v128.load(weights), distance0))
       part1 = f32x4.add(part1, f32x4.mul(v128.load(weights, 16), distance1))
     }
