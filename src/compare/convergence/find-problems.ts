@@ -1,10 +1,10 @@
-import type { LoggedValues, Recording } from '../../domain/convergence.ts'
+import type { LoggedValues, MetricTolerance, Recording } from '../../domain/convergence.ts'
 import { cleanText } from '../../domain/text.ts'
 import type { Verdict } from '../../domain/verdict.ts'
 import type { Window } from './contract.ts'
 import type { Series } from './judge-series.ts'
 import { metricAt, valueAt } from './logged-values.ts'
-import { LEAST_SAMPLES } from './seeds.ts'
+import { leastSamples } from './seeds.ts'
 import { joinWords, stepList } from './step-list.ts'
 
 export interface Problem {
@@ -23,19 +23,16 @@ export function recordingProblems({ rules, recorded, samples, replays }: Window,
     if (!series.some((one) => one.metric === metric))
       problems.push(`${cleanText(metric, 60)} has a rule and was not recorded; gather again`)
   for (const metric of new Set(
-    series.filter(({ rule }) => needsMore(rule.tolerance.kind, samples)).map((s) => s.metric),
+    series.filter(({ rule }) => samples.length + 1 < leastSamples(rule.tolerance)).map((s) => s.metric),
   ))
-    problems.push(fewSamples(metric, rules[metric]!.tolerance.kind, samples.length + 1))
+    problems.push(fewSamples(metric, rules[metric]!.tolerance, samples.length + 1))
   return problems.map((text) => ({ verdict: 'error', text }))
 }
 
-function needsMore(kind: string, samples: readonly Recording[]): boolean {
-  return (kind === 'sigma' || kind === 'ttest') && samples.length + 1 < LEAST_SAMPLES
-}
-
-function fewSamples(metric: string, kind: string, count: number): string {
+function fewSamples(metric: string, tolerance: MetricTolerance, count: number): string {
   const found = count === 1 ? 'there is 1' : `there are ${count}`
-  const needs = `${cleanText(metric, 60)} is judged by ${kind}, which needs at least ${LEAST_SAMPLES} samples, and ${found}`
+  const what = tolerance.kind === 'sigma' ? `sigma ${tolerance.sigmas}` : tolerance.kind
+  const needs = `${cleanText(metric, 60)} is judged by ${what}, which needs at least ${leastSamples(tolerance)} samples, and ${found}`
   return `${needs}; assay converge -g --seeds 5 gathers more`
 }
 

@@ -7,7 +7,7 @@ import { isFiniteNumber, valueAt } from './logged-values.ts'
 import { NO_LIMITS } from './operators.ts'
 import { limitText, worstPoint } from './point-words.ts'
 import { describeMetricRule } from './rule-words.ts'
-import { canAverage, judgeMeans, LEAST_SAMPLES, type Samples, sigmaBands, summariseSteps } from './seeds.ts'
+import { canAverage, judgeMeans, leastSamples, type Samples, sigmaBands, summariseSteps } from './seeds.ts'
 import { stepList } from './step-list.ts'
 import { limitsOf, passesRule, type StepNoise } from './tolerance-limits.ts'
 
@@ -110,7 +110,8 @@ function recordingFaults(series: Series, recordings: readonly Recording[], sampl
 }
 
 function seedFault(series: Series, recordings: readonly Recording[]): string {
-  if (recordings.length < LEAST_SAMPLES) return `${recordings.length} of at least ${LEAST_SAMPLES} samples`
+  const least = leastSamples(series.rule.tolerance)
+  if (recordings.length < least) return `${recordings.length} of at least ${least} samples`
   const place = recordings.findIndex((recording) => brokenStep(series, recording, series.counted) !== null)
   if (place < 0) return 'the samples are too large to be averaged'
   return `sample ${place} of the recording is not finite, ${brokenStep(series, recordings[place]!, series.counted)}; gather again`
@@ -152,7 +153,7 @@ function needsSeeds({ tolerance: { kind } }: MetricRule): boolean {
 
 /** Null: there are too few, or one of them is not finite. */
 function samplesOf(series: Series, recordings: readonly Recording[]): Samples | null {
-  if (recordings.length < LEAST_SAMPLES || series.counted.length === 0) return null
+  if (recordings.length < leastSamples(series.rule.tolerance) || series.counted.length === 0) return null
   const rows = finiteRows(series, recordings, recordings.length)
   return rows !== null && canAverage(rows) ? rows : null
 }

@@ -1,5 +1,7 @@
 import type { MetricRule, MetricTolerance } from '../../domain/convergence.ts'
+import { formatNumber } from '../../domain/text.ts'
 import { formatLimit } from '../rule-text.ts'
+import { widenedSigmas } from './seeds.ts'
 
 /** Farther out than that the distribution of any loss is unknown. */
 const MOST_SIGMAS = 20
@@ -28,8 +30,13 @@ function refuseTolerance(tolerance: MetricTolerance): string | null {
     const { alpha } = tolerance
     return alpha > 0 && alpha < 0.5 ? null : `alpha is ${alpha}; give a chance above 0 and below 0.5, such as 0.01`
   }
-  const { margin } = tolerance
-  return margin >= 0 && Number.isFinite(margin) ? null : `margin is ${margin}; give a number from 0 on`
+  const { kind, margin } = tolerance
+  if (!(margin >= 0 && Number.isFinite(margin))) return `margin is ${margin}; give a number from 0 on`
+  // The documented kind takes any, so it is warned of where a configuration is read.
+  const isPart = kind === 'rel' || kind === 'margin'
+  return isPart && margin >= 1
+    ? `margin is ${margin}; give a part below 1, for 1 would let nearly everything pass`
+    : null
 }
 
 function refuseOperator({ comparison, tolerance: { kind } }: MetricRule): string | null {
@@ -75,7 +82,7 @@ function describeTolerance({ comparison, tolerance }: MetricRule, facts: RuleFac
     case 'exact':
       return comparison === '==' ? 'exactly equal' : `exactly equal, not only ${comparison}`
     case 'sigma':
-      return `${comparison}, ${formatLimit(tolerance.sigmas)} sigma of ${seedWords(facts)}${replayWords(facts)}`
+      return `${comparison}, ${formatLimit(tolerance.sigmas)} sigma of ${seedWords(facts)}${deviationWords(tolerance.sigmas, facts)}`
     case 'ttest':
       return `${comparison}, t test at ${formatLimit(tolerance.alpha)}${shareWords(facts)}, ${seedWords(facts)}`
   }
@@ -91,8 +98,11 @@ function seedWords({ seeds, areSeedsEqual }: RuleFacts): string {
   return areSeedsEqual ? `${count} that made no difference` : count
 }
 
-function replayWords({ replays }: RuleFacts): string {
-  return replays > 1 ? `, shared by ${replays} replays` : ''
+/** What the sigmas became for so few seeds. */
+function deviationWords(sigmas: number, { seeds, areSeedsEqual, replays }: RuleFacts): string {
+  if (areSeedsEqual || seeds < 2) return ''
+  const deviations = formatNumber(widenedSigmas(sigmas, seeds, Math.max(1, replays)), 3)
+  return ` (${deviations} deviations${replays > 1 ? `, ${replays} replays share the chance` : ''})`
 }
 
 function shareWords({ shares }: RuleFacts): string {

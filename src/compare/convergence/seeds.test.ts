@@ -47,7 +47,7 @@ describe('sigma', () => {
     const judged = judge(sigma('=='), SEEDS, [[2, 1.5]])
     expect(judged.verdict).toBe('pass')
     const [series] = judged.series
-    expect(series!.rule).toBe('==, 3 sigma of 3 seeds')
+    expect(series!.rule).toBe('==, 3 sigma of 3 seeds (7.64 deviations)')
     // Student's t with 4 degrees at the tail of 3 sigmas, one run beside three.
     const widened = 6.620205966815872 * Math.sqrt(4 / 3)
     expect(series!.points[0]!.low).toBeCloseTo(2 - 0.2 * widened, 9)
@@ -74,8 +74,17 @@ describe('sigma', () => {
       const judged = judge(sigma('<='), SEEDS.slice(0, count), [[2, 1.5]])
       expect(judged.verdict).toBe('error')
       expect(judged.problems[0]).toMatch(
-        /^loss is judged by sigma, which needs at least 3 samples, and there (is 1|are 2); assay converge -g --seeds 5 gathers more$/,
+        /^loss is judged by sigma 3, which needs at least 3 samples, and there (is 1|are 2); assay converge -g --seeds 5 gathers more$/,
       )
+    }
+  })
+
+  test('never takes a loss that is ten times too high for noise, whatever is asked of few seeds', () => {
+    const noisy = [1.99, 2, 2.01, 2.005, 1.995].map((value) => [value, value - 1])
+    for (const sigmas of [6, 8, 12, 20]) {
+      expect(judge(sigma('<=', sigmas), noisy.slice(0, 3), [[20, 10]])).toMatchObject({ verdict: 'error' })
+      expect(judge(sigma('<=', sigmas), noisy.slice(0, 4), [[20, 10]])).toMatchObject({ verdict: 'fail' })
+      expect(judge(sigma('<=', sigmas), noisy, [[2.01, 1.01]])).toMatchObject({ verdict: 'pass' })
     }
   })
 
@@ -187,6 +196,15 @@ describe('ttest', () => {
     // Student's t with 2 degrees at 0.005 and at 0.001.
     expect(alone!.statistic!.limit).toBeCloseTo(9.924843, 5)
     expect(shared!.statistic!.limit).toBeCloseTo(22.32712, 4)
+  })
+
+  test('never takes a loss that is ten times too high for noise, whatever is asked of few seeds', () => {
+    const noisy = [1.99, 2, 2.01, 2.005, 1.995].map((value) => [value, value - 1])
+    for (const sigmas of [6, 8, 12, 20]) {
+      expect(judge(sigma('<=', sigmas), noisy.slice(0, 3), [[20, 10]])).toMatchObject({ verdict: 'error' })
+      expect(judge(sigma('<=', sigmas), noisy.slice(0, 4), [[20, 10]])).toMatchObject({ verdict: 'fail' })
+      expect(judge(sigma('<=', sigmas), noisy, [[2.01, 1.01]])).toMatchObject({ verdict: 'pass' })
+    }
   })
 
   test('of seeds that make no difference is exact', () => {

@@ -1,4 +1,4 @@
-import type { Operator } from '../../domain/convergence.ts'
+import type { MetricTolerance, Operator } from '../../domain/convergence.ts'
 import { formatNumber } from '../../domain/text.ts'
 import { normalTail } from '../statistics/normal.ts'
 import { studentTailQuantile } from '../statistics/student-t.ts'
@@ -6,7 +6,9 @@ import { compareMeans, rootMeanSquare, type SampleSummary, summariseSample } fro
 import type { JudgedSeries } from './contract.ts'
 
 /** Fewer say next to nothing about a deviation. */
-export const LEAST_SAMPLES = 3
+const LEAST_SAMPLES = 3
+/** Deviations of few samples are widened; beyond so many times what was asked for they would excuse anything. */
+const MOST_WIDENED = 3
 
 /** Of one series: a row for each sample, a number for each step. */
 export type Samples = readonly (readonly number[])[]
@@ -22,6 +24,28 @@ export function canAverage(samples: Samples): boolean {
   return all.every(({ mean, deviation }) => Number.isFinite(mean) && Number.isFinite(deviation))
 }
 
+/** How many samples a tolerance needs. */
+export function leastSamples(tolerance: MetricTolerance): number {
+  if (tolerance.kind === 'ttest') return LEAST_SAMPLES
+  if (tolerance.kind !== 'sigma') return 1
+  let count = LEAST_SAMPLES
+  while (widenedSigmas(tolerance.sigmas, count, 1) > MOST_WIDENED * tolerance.sigmas) count++
+  return count
+}
+
+/** The tail of a normal distribution at more sigmas is a chance that nobody can measure: from here on in proportion. */
+const MOST_MEASURED = 4
+
+/**
+ * As many deviations of `count` samples as leave the chance that the normal distribution leaves beyond so many sigmas,
+ * by Student's t for one more run beside their mean. Several replays share the chance.
+ */
+export function widenedSigmas(sigmas: number, count: number, replays: number): number {
+  const measured = Math.min(sigmas, MOST_MEASURED)
+  const quantile = studentTailQuantile(normalTail(measured) / replays, 2 * (count - 1))
+  return (sigmas / measured) * quantile * Math.sqrt(1 + 1 / count)
+}
+
 /** What one more run may be at a step. */
 export interface StepBand {
   readonly mean: number
@@ -29,16 +53,13 @@ export interface StepBand {
 }
 
 /**
- * The chance that the normal distribution leaves beyond k sigmas is left by Student's t for one more run beside the mean
- * of n. Replays part from each other along a window, so each step has a deviation of its own; but where the few seeds
+ * Replays part from each other along a window, so each step has a deviation of its own; but where the few seeds
  * happen to agree, as numbers with few digits do, it is not taken for less than that of all steps. The larger of the two
  * knows more than n − 1 degrees and far less than steps that are independent; 2(n − 1) held on simulations and programs.
- * Several replays share the chance.
  */
 export function sigmaBands(samples: Samples, sigmas: number, replays: number): StepBand[] {
   const steps = summariseSteps(samples)
-  const count = samples.length
-  const widened = studentTailQuantile(normalTail(sigmas) / replays, 2 * (count - 1)) * Math.sqrt(1 + 1 / count)
+  const widened = widenedSigmas(sigmas, samples.length, replays)
   const usual = rootMeanSquare(steps.map((step) => step.deviation))
   return steps.map(({ mean, deviation }) => ({ mean, reach: Math.max(deviation, usual) * widened }))
 }

@@ -17,6 +17,8 @@ describe('a rule is refused', () => {
     ['a negative margin', rule('<', margin(-0.1)), /^margin is -0.1; give a number from 0 on$/],
     ['a margin that is no number', rule('==', { kind: 'rel', margin: Number.NaN }), /margin is NaN/],
     ['an infinite margin', rule('==', { kind: 'abs', margin: Number.POSITIVE_INFINITY }), /margin is Infinity/],
+    ['a part of everything', rule('<=', { kind: 'rel', margin: 1 }), /margin is 1; .* let nearly everything pass/],
+    ['more than everything', rule('<=', { kind: 'margin', margin: 10 }), /margin is 10; give a part below 1/],
     ['no sigma', rule('==', { kind: 'sigma', sigmas: 0 }), /sigmas is 0; give a number above 0, 20 at most/],
     ['too many sigmas', rule('==', { kind: 'sigma', sigmas: 21 }), /sigmas is 21/],
     ['an alpha of 0', rule('==', { kind: 'ttest', alpha: 0 }), /alpha is 0; give a chance above 0 and below 0.5/],
@@ -51,7 +53,10 @@ describe('in words', () => {
     [rule('!=', { kind: 'abs', margin: 0.5 }), '!=, farther than 0.5'],
     [rule('==', EXACT), 'exactly equal'],
     [rule('<=', EXACT, { warmUpSteps: 1 }), 'exactly equal, not only <=, first step warms up'],
-    [rule('<=', SIGMA, { maxOutliers: 0.07 }), '<=, 3 sigma of 5 seeds, shared by 2 replays, 7 % may be beyond'],
+    [
+      rule('<=', SIGMA, { maxOutliers: 0.07 }),
+      '<=, 3 sigma of 5 seeds (5.26 deviations, 2 replays share the chance), 7 % may be beyond',
+    ],
     [rule('<=', TTEST), '<=, t test at 0.01 shared by 4 series, 5 seeds'],
   ])('%#: a rule', (one, words) => {
     expect(describeMetricRule(one, { seeds: 5, areSeedsEqual: false, shares: 4, replays: 2 })).toBe(words)
