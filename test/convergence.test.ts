@@ -135,7 +135,7 @@ describe('replaying', () => {
     ['crashes', 'crash', 'error', 'exit code 3', 0],
     ['prints nothing', 'silent', 'error', 'any of the 3 recorded steps', 0],
     ['logs too few steps', 'few', 'fail', 'step 6', 2],
-    ['logs NaN', 'nan', 'fail', 'ended at step 5, which is not finite', 2],
+    ['logs NaN', 'nan', 'fail', 'ended at step 5, where loss is "NaN" and not finite', 2],
     ['leaves out a metric on a step', 'no-accuracy', 'fail', 'accuracy', 3],
     ['logs other labels', 'one-label', 'fail', 'penalty', 3],
     ['pads its steps with zeros', 'padded', 'pass', '', 3],

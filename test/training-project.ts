@@ -2,7 +2,7 @@ import { project } from './assay.ts'
 
 /**
  * A program that "trains": its loss is a formula of the step, its checkpoints hold the last step. MODE says what is
- * wrong with it. It counts from 0 and saves before any step and after each fourth one.
+ * wrong with it, NOW_AND_THEN has values of one more metric by step. It counts from 0 and saves before any step and after each fourth one.
  */
 const PROGRAM = `
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -43,7 +43,9 @@ for (let step = start; step < until; step++) {
   const name = mode === 'padded' ? String(step).padStart(6, '0') : step
   const accuracy = mode === 'no-accuracy' && step === until - 1 ? '' : ' Accuracy: ' + (1 - 1 / (step + 2))
   const penalty = mode === 'one-label' ? '' : ' / ' + loss / 10
-  console.log('Step: ' + name + ' Loss: ' + loss + penalty + accuracy)
+  const now = JSON.parse(process.env.NOW_AND_THEN ?? '{}')[step]
+  const text = 'Step: ' + name + ' Loss: ' + loss + penalty + accuracy + (now === undefined ? '' : ' Val: ' + now)
+  console.log(mode === 'renamed' ? text.replace('Loss', 'Verlust').replace('Accuracy', 'Treffer') : text)
   if (folder && (step + 1) % 4 === 0) { save(step); if (mode === 'twice') save(step) }
 }
 `

@@ -5,7 +5,7 @@ import { cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { type ConvergeInvocation, convergeInvocation } from '../library/convergence/converge-invocation.ts'
 import { judgeConvergence, listConvergence } from '../library/convergence/judge-convergence.ts'
-import { programLines } from '../library/convergence/program-lines.ts'
+import { type ProgramLine, programLines } from '../library/convergence/program-lines.ts'
 import { askedFor, notice } from './asked.ts'
 import { printCaseIds, reportOutcome } from './outcome.ts'
 import { interruptSignals } from './signals.ts'
@@ -32,10 +32,16 @@ function readWords([first, ...more]: readonly string[]): boolean {
 
 async function printPrograms(invocation: ConvergeInvocation): Promise<number> {
   const programs = await programLines(invocation, notice)
-  for (const { id, cwd, argv } of programs) {
-    process.stdout.write(`${cleanText(id, 10_000)}\n  cd ${shellWord(cwd)}\n  ${argv.map(shellWord).join(' ')}\n`)
+  for (const program of programs) {
+    process.stdout.write(`${cleanText(program.id, 10_000)}\n${programText(program)}\n`)
   }
+  if (programs.some((program) => 'problem' in program)) return EXIT.failed
   return programs.length > 0 ? EXIT.ok : EXIT.nothing
+}
+
+function programText(program: ProgramLine): string {
+  if ('problem' in program) return `  ✗ ${cleanText(program.problem, 10_000)}`
+  return `  cd ${shellWord(program.cwd)}\n  ${program.argv.map(shellWord).join(' ')}`
 }
 
 async function judge(invocation: ConvergeInvocation, renews: boolean): Promise<number> {

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { WindowJudgement } from '../../compare/convergence/contract.ts'
 import { judgeWindow } from '../../compare/convergence/judge-window.ts'
 import { worstMetrics } from '../../compare/metrics.ts'
@@ -7,6 +7,7 @@ import type { Recording } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
 import { toJson } from '../../domain/json.ts'
 import type { CaseError } from '../../domain/result.ts'
+import { cleanText } from '../../domain/text.ts'
 import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
 import { checkpointSum } from '../../files/convergence/checkpoint-sum.ts'
 import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
@@ -39,13 +40,14 @@ export async function judgeReplay(
   const judged = judgeReplays(window, replays)
   await keepCurves(lab, judged, replays.length)
   const failed = replays.find(({ outcome }) => !isHealthy(outcome))
-  const error = failed ? programError(failed) : nothingLogged(judged)
+  const error = failed ? programError(failed) : nothingLogged(judged, replays)
   // Of a program that logged nothing there is nothing to show beside its error.
   const shown = judged.coverage.compared > 0 ? judged.series : []
+  const isBroken = replays.some(({ brokeAt }) => brokeAt !== null)
   const outputs = shown.map(outputOf)
   return {
-    verdict: error ? 'error' : judged.verdict,
-    ...reasonFor(judged, replays, error),
+    verdict: error ? 'error' : isBroken && judged.verdict === 'pass' ? 'fail' : judged.verdict,
+    ...reasonFor(window, judged, replays, error),
     ...(error && { error }),
     flags: flagsOf(replays, facts),
     coverage: judged.coverage,
@@ -73,19 +75,28 @@ export async function replayAll(window: WindowUnderTest, lab: Lab, seeds: readon
 }
 
 /** A program that takes no seed is replayed once. */
-function usableSeeds({ test }: PlannedTest, seeds: readonly number[]): readonly (number | null)[] {
+export function usableSeeds({ test }: PlannedTest, seeds: readonly number[]): readonly (number | null)[] {
   return seeds.length > 0 && test.flags.run.seed ? seeds : [null]
 }
 
 async function checkCheckpoint(path: string, window: WindowUnderTest, lab: Lab): Promise<void> {
   const facts = factsOf(window)
-  if (!facts) return
+  if (!window.sidecar) return
+  if (!facts) throw strangeWindow(window)
   await lab.step({ title: 'check the checkpoint', stage: 'inputs', key: null }, async () => {
     const { bytes, sha256 } = await checkpointSum(path)
     if (sha256 === facts.sha256) return
     const size = bytes === facts.bytes ? 'as large as it was' : `${bytes} bytes instead of ${facts.bytes}`
     const text = `${window.entry.checkpoint} is not the checkpoint that was gathered (${size})`
     throw new StageError('inputs', `${text}; put it back, or gather again`, { side: 'reference' })
+  })
+}
+
+function strangeWindow({ planned, entry }: WindowUnderTest): StageError {
+  const name = basename(planned.storage.sidecarPath)
+  const text = `${name} does not know ckpt_${entry.startStep}, so it is of another gathering`
+  return new StageError('inputs', `${text}; put back the one that belongs to the manifest, or remove it`, {
+    side: 'reference',
   })
 }
 
@@ -96,7 +107,7 @@ function factsOf({ entry, sidecar }: WindowUnderTest): CheckpointFacts | undefin
 /** A replay that broke off at a value that is not finite is judged up to there: that it has no more steps is no news. */
 function judgeReplays(window: WindowUnderTest, replays: readonly Replay[]): WindowJudgement {
   const { entry, windows } = window
-  const broken = replays.flatMap(({ brokeAt }) => (brokeAt === null ? [] : [brokeAt]))
+  const broken = replays.flatMap(({ brokeAt }) => brokeAt?.step ?? [])
   const last = Math.min(Number.POSITIVE_INFINITY, ...broken)
   const upTo = (recording: Recording) => new Map([...recording].filter(([step]) => step <= last))
   const samples = factsOf(window)?.samples ?? []
@@ -126,29 +137,38 @@ function rulesOf({ planned, entry, recorded }: WindowUnderTest): PlannedTest['te
   return rules.length === 0 ? planned.test.rules : Object.fromEntries(rules)
 }
 
-function nothingLogged({ coverage }: WindowJudgement): CaseError | null {
-  if (coverage.compared > 0) return null
+function nothingLogged({ coverage }: WindowJudgement, replays: readonly Replay[]): CaseError | null {
+  if (coverage.expected === 0 || replays.some(({ recording }) => recording.size > 0)) return null
   const message = `the program ended without logging any of the ${coverage.expected} recorded steps`
   return { stage: 'run', side: 'target', message }
 }
 
-function reasonFor(judged: WindowJudgement, replays: readonly Replay[], error: CaseError | null) {
-  const broken = replays.flatMap(({ brokeAt }) =>
-    brokeAt === null ? [] : [`ended at step ${brokeAt}, which is not finite`],
-  )
-  const reason = [error ? undefined : reasonOf(judged), ...broken, ...offByOne(judged, replays)]
+function reasonFor(
+  { planned, entry }: WindowUnderTest,
+  judged: WindowJudgement,
+  replays: readonly Replay[],
+  error: CaseError | null,
+) {
+  const isDocumentedStart = planned.test.resumeAt === 'last_step' && judged.verdict !== 'pass'
+  const hints = isDocumentedStart ? offByOne(entry, replays) : []
+  const reason = [error ? undefined : reasonOf(judged), ...replays.flatMap(breakText), ...hints]
     .filter(Boolean)
     .join('; ')
   return reason === '' ? {} : { reason }
 }
 
+function breakText({ brokeAt }: Replay): string[] {
+  if (brokeAt === null) return []
+  const { step, metric, text } = brokeAt
+  return [`ended at step ${step}, where ${cleanText(metric, 60)} is "${cleanText(text, 40)}" and not finite`]
+}
+
 /** The documented start does the step of the checkpoint again and so ends one too early. */
-function offByOne({ coverage }: WindowJudgement, replays: readonly Replay[]): string[] {
-  const { compared, expected } = coverage
-  const redone = replays.flatMap(({ early }) => early)
-  if (compared === 0 || compared >= expected || redone.length === 0) return []
+function offByOne({ startStep, results }: ManifestEntry, replays: readonly Replay[]): string[] {
+  const isRedone = !results.has(startStep) && replays.some(({ early }) => early.includes(startStep))
+  if (!isRedone) return []
   return [
-    `the replay began with step ${redone[0]}, which the checkpoint already has: resume_at: next_step starts it one step later`,
+    `the replay began with step ${startStep}, which the checkpoint already has: resume_at: next_step starts it one step later`,
   ]
 }
 
@@ -184,7 +204,7 @@ function measurementsOf(
   replays: readonly Replay[],
 ): Record<string, string | number> {
   return {
-    'reference.manifest': planned.storage.manifestPath.split(/[/\\]/).at(-1)!,
+    'reference.manifest': basename(planned.storage.manifestPath),
     ...(sidecar && { 'reference.gathered': sidecar.gatheredAt }),
     ...(sidecar?.git && { 'reference.commit': `${sidecar.git.commit}${sidecar.git.isDirty ? ' with changes' : ''}` }),
     'target.command': (replays[0]?.argv ?? []).join(' '),

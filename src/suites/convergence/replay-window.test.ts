@@ -23,6 +23,8 @@ describe('what a program is told', () => {
     ['the next step of a save before any', { resumeAt: 'next_step' }, entry(0, 0, 1, 2), [0, 3]],
     ['a count', { resumeAt: 'next_step', runFor: 'count' }, entry(4, 5, 6, 7), [5, 3]],
     ['in units of five steps', { resumeAt: 'next_step', stepsPerUnit: 5 }, entry(4, 5, 6, 7), [1, 2]],
+    ['a window that is longer than one is now', { stepsToRecord: 1 }, entry(4, 5, 6, 7), [4, 7]],
+    ['a window of logged steps that are far apart', { stepsToRecord: 20 }, entry(4, 5, 10), [4, 24]],
     ['entries further apart', { recordingCounts: 'entries' }, entry(4, 5, 10, 15), [4, 15]],
   ] as const)('%s', (_what, keys, recorded, [startStep, runFor]) => {
     expect(replayReach({ ...TEST, ...keys }, recorded)).toEqual({ startStep, runFor })
@@ -53,7 +55,18 @@ describe('the reader of a replay', () => {
 
   test.each(['nan', 'inf', '-Infinity', 'NaN', 'oops'])('ends the program at %s', (text) => {
     const { goesOn, reader } = read(0, [5, '1'], [6, text])
-    expect([goesOn, reader.brokeAt]).toEqual([[true, false], 6])
+    expect([goesOn, reader.brokeAt]).toEqual([[true, false], { step: 6, metric: 'loss', text }])
+  })
+
+  test('reads numbers as Python does', () => {
+    expect(read(0, [5, '1_000'], [6, ' 1e-3 ']).reader.brokeAt).toBeNull()
+  })
+
+  test('has no trouble with windows of many steps', () => {
+    const steps = Array.from({ length: 200_000 }, (_, i) => i)
+    const long = { ...entry(0, ...[]), results: new Map(steps.map((step) => [step, loss('1')])) }
+    expect(replayReach(TEST, long)).toEqual({ startStep: 0, runFor: 200_000 })
+    expect(new ReplayReader(long.results, ['loss'], 0).take({ kind: 'step', step: 200_000, metrics: {} })).toBe(false)
   })
 
   test('does not look at what is outside of the window or has no rule', () => {

@@ -1,3 +1,4 @@
+import { parseNumber } from '../../compare/convergence/parse-number.ts'
 import type { LogEvent, LoggedMetrics, Recording } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
 import type { ConvergenceTest, ManifestEntry } from '../../files/convergence/contract.ts'
@@ -20,9 +21,23 @@ export function replayReach(test: Reach, entry: ManifestEntry): { startStep: num
   return { startStep: start / stepsPerUnit, runFor: Math.ceil(end / stepsPerUnit) }
 }
 
+/** All that was recorded, even where the configuration asks for less by now. */
 function windowSteps(test: Reach, { startStep, results }: ManifestEntry, beginsThere: boolean): number {
-  if (test.recordingCounts === 'steps') return test.stepsToRecord
-  return Math.max(...results.keys()) - (beginsThere ? startStep : startStep + 1) + 1
+  const recorded = lastStep(results) - (beginsThere ? startStep : startStep + 1) + 1
+  return test.recordingCounts === 'steps' ? Math.max(test.stepsToRecord, recorded) : recorded
+}
+
+function lastStep(recording: Recording): number {
+  let last = Number.NEGATIVE_INFINITY
+  for (const step of recording.keys()) last = Math.max(last, step)
+  return last
+}
+
+/** What ends a replay: a metric that is not a finite number. */
+export interface Break {
+  readonly step: number
+  readonly metric: string
+  readonly text: string
 }
 
 /** Collects the steps of a window from a log. */
@@ -33,14 +48,13 @@ export class ReplayReader {
   readonly #last: number
   /** Steps that were logged before the window. */
   readonly early: number[] = []
-  /** Where a metric was not a finite number, which ends the replay. */
-  brokeAt: number | null = null
+  brokeAt: Break | null = null
 
   /** `beyond`: so many steps after the window its own may still come, as in files with a value after the other. */
   constructor(wanted: Recording, metrics: readonly string[], beyond: number) {
     this.#wanted = wanted
     this.#metrics = metrics
-    this.#last = Math.max(...wanted.keys()) + beyond
+    this.#last = lastStep(wanted) + beyond
   }
 
   get recording(): Recording {
@@ -58,12 +72,15 @@ export class ReplayReader {
     }
     const all = { ...this.#found.get(step), ...metrics }
     this.#found.set(step, all)
-    if (this.#metrics.every((name) => areFinite(all[name]))) return true
-    this.brokeAt = step
-    return false
+    this.brokeAt = breakIn(step, all, this.#metrics)
+    return this.brokeAt === null
   }
 }
 
-function areFinite(values: LoggedMetrics[string] | undefined): boolean {
-  return Object.values(values ?? {}).every((text) => Number.isFinite(Number(text)))
+function breakIn(step: number, logged: LoggedMetrics, metrics: readonly string[]): Break | null {
+  for (const metric of metrics) {
+    const text = Object.values(logged[metric] ?? {}).find((value) => !Number.isFinite(parseNumber(value)))
+    if (text !== undefined) return { step, metric, text }
+  }
+  return null
 }

@@ -8,7 +8,7 @@ import type { ProgramOutcome } from '../../runtimes/program/contract.ts'
 import { runProgram } from '../../runtimes/program/run-program.ts'
 import { within } from '../../runtimes/program/within.ts'
 import type { PlannedTest } from './planned-test.ts'
-import { ReplayReader, replayReach } from './replay-window.ts'
+import { type Break, ReplayReader, replayReach } from './replay-window.ts'
 
 /** One window, done again from its checkpoint. */
 export interface Replay {
@@ -17,8 +17,7 @@ export interface Replay {
   readonly recording: Recording
   /** Steps that were logged before the window. */
   readonly early: readonly number[]
-  /** Where a metric was not finite, so that the replay was ended. */
-  readonly brokeAt: number | null
+  readonly brokeAt: Break | null
   readonly outcome: ProgramOutcome
   /** How often the program was started, since only declared failures of its surroundings are tried again. */
   readonly attempts: number

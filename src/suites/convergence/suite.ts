@@ -1,5 +1,7 @@
 import { StageError } from '../../domain/errors.ts'
+import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import { doubtGathering, judgeDoubt } from './doubt-gathering.ts'
 import { judgeReplay, metricsOf, type WindowUnderTest } from './judge-replay.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { ProgramTurns } from './program-turns.ts'
@@ -18,7 +20,7 @@ export function renewalSuite(options: ConvergenceOptions): Suite {
 }
 
 function windowsSuite(
-  { tests, jobs }: ConvergenceOptions,
+  { tests, jobs, reproduce }: ConvergenceOptions,
   judge: (id: string, window: WindowUnderTest, lab: Lab) => Promise<Judgement>,
 ): Suite {
   const turns = new ProgramTurns(jobs)
@@ -27,13 +29,19 @@ function windowsSuite(
     name: 'convergence',
     async *collect() {
       for (const planned of tests) {
+        const whole = caseOf(planned, 'manifest')
         if (!planned.storage.exists) {
-          const c = caseOf(planned, 'manifest')
-          judges.set(c.id, () => Promise.reject(notGathered(planned)))
-          yield c
+          judges.set(whole.id, () => Promise.reject(notGathered(planned)))
+          yield whole
           continue
         }
-        for (const window of await windowsOf(planned)) {
+        const [manifest, sidecar] = [await planned.storage.manifest(), await planned.storage.sidecar()]
+        const doubt = doubtGathering(manifest, sidecar)
+        if (doubt !== null) {
+          judges.set(whole.id, async () => judgeDoubt(doubt, planned, reproduce(whole.id)))
+          yield whole
+        }
+        for (const window of windowsOf(planned, manifest, sidecar)) {
           const { startStep } = window.entry
           const c = { ...caseOf(planned, `ckpt_${startStep}`), place: startStep }
           judges.set(c.id, (_, lab) => turns.take(() => judge(c.id, window, lab)))
@@ -45,8 +53,7 @@ function windowsSuite(
   }
 }
 
-async function windowsOf(planned: PlannedTest): Promise<WindowUnderTest[]> {
-  const [manifest, sidecar] = [await planned.storage.manifest(), await planned.storage.sidecar()]
+function windowsOf(planned: PlannedTest, manifest: Manifest, sidecar: Sidecar | null): WindowUnderTest[] {
   const entries = manifest.filter(({ results }) => results.size > 0)
   const recorded = metricsOf(entries)
   return entries.map((entry) => ({ planned, entry, sidecar, windows: entries.length, recorded }))

@@ -1,0 +1,34 @@
+import { joinWords } from '../../compare/convergence/step-list.ts'
+import { StageError } from '../../domain/errors.ts'
+import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
+import type { Judgement } from '../../runs/contract.ts'
+import type { PlannedTest } from './planned-test.ts'
+
+/** What speaks against a manifest as a whole: an error, or why it proves less than it seems to. Another tool's is not doubted. */
+export function doubtGathering(manifest: Manifest, sidecar: Sidecar | null): StageError | string | null {
+  if (sidecar === null) return null
+  if (!sidecar.complete)
+    return 'gathering did not end, so windows may be missing; the same command with -g goes on with it'
+  const present = new Set(manifest.filter(({ results }) => results.size > 0).map(({ startStep }) => String(startStep)))
+  const lost = Object.keys(sidecar.checkpoints).filter((startStep) => !present.has(startStep))
+  if (lost.length === 0) return null
+  const windows = joinWords(lost.map((startStep) => `ckpt_${startStep}`))
+  const text = `the manifest has no steps of ${windows}, gathered ${sidecar.gatheredAt}`
+  return new StageError('discover', `${text}; put it back, or gather again with --start-over`, { side: 'reference' })
+}
+
+/** Windows that are there may pass, but they are not all. */
+export function judgeDoubt(doubt: StageError | string, { storage }: PlannedTest, reproduce: string): Judgement {
+  if (doubt instanceof StageError) throw doubt
+  return {
+    verdict: 'inconclusive',
+    reason: doubt,
+    flags: ['incomplete-gathering'],
+    coverage: { compared: 0, expected: 0 },
+    metrics: [],
+    outputs: [],
+    worst: [],
+    measurements: { 'reference.manifest': storage.shownManifest },
+    reproduce,
+  }
+}
