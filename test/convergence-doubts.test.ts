@@ -18,7 +18,13 @@ async function gathered(changes: (readonly [string, string])[] = [], env: Record
   return folder
 }
 
-function edit(folder: string, name: string, change: (data: Record<string, never>) => void): void {
+type Entries = Record<string, { checkpoint: string; results: unknown }>
+
+function edit(
+  folder: string,
+  name: string,
+  change: (data: { ckpt_logs: Entries; checkpoints: Entries }) => void,
+): void {
   const data = JSON.parse(readFileSync(join(folder, name), 'utf8'))
   change(data)
   writeFileSync(join(folder, name), JSON.stringify(data))
@@ -38,8 +44,8 @@ describe('windows that are not all that was gathered', () => {
   })
 
   test.each([
-    ['removed', (logs: Record<string, unknown>) => delete logs['7']],
-    ['emptied', (logs: Record<string, { results: unknown }>) => (logs['7']!.results = {})],
+    ['removed', (logs: Entries) => delete logs['7']],
+    ['emptied', (logs: Entries) => (logs['7']!.results = {})],
   ] as const)('one that was %s from the manifest is an error', async (_what, change) => {
     const folder = await gathered()
     edit(folder, MANIFEST, ({ ckpt_logs }) => change(ckpt_logs))
@@ -50,7 +56,7 @@ describe('windows that are not all that was gathered', () => {
 
   test('one that the file beside the manifest does not know is an error: its checkpoint cannot be checked', async () => {
     const folder = await gathered()
-    edit(folder, SIDECAR, ({ checkpoints }) => delete (checkpoints as Record<string, unknown>)['3'])
+    edit(folder, SIDECAR, ({ checkpoints }) => delete checkpoints['3'])
     const report = await assayJson([...REPLAY, '-k', 'ckpt_3'], folder)
     expect(only(report, 'demo/ckpt_3')).toMatchObject({ verdict: 'error' })
     expect(only(report, 'demo/ckpt_3').error!.message).toContain('does not know ckpt_3')
@@ -110,7 +116,7 @@ describe('--dry-run', () => {
   test('has the checkpoint where it is found', async () => {
     const folder = await gathered()
     edit(folder, MANIFEST, ({ ckpt_logs }) => {
-      const entry = (ckpt_logs as Record<string, { checkpoint: string }>)['3']!
+      const entry = ckpt_logs['3']!
       entry.checkpoint = entry.checkpoint.replace('ckpts/', '')
     })
     const { stdout } = await assay([...REPLAY, '--dry-run', '-k', 'ckpt_3'], folder)

@@ -284,6 +284,16 @@ describe('seeds', () => {
     expect(Object.values(verdicts(worse))).toContain('fail')
   })
 
+  test('are added to what was gathered, although rules and the key of the seed came later', async () => {
+    const folder = await gathered(['      seed: { key: "--seed", set_in_script: true }\n', ''])
+    const config = readFileSync(join(folder, 'tests.yml'), 'utf8')
+    const seeded = `${config.replace(...SIGMA)}      seed: { key: "--seed", set_in_script: true }\n`
+    writeFileSync(join(folder, 'tests.yml'), seeded)
+    const { code, stdout } = await assay([...GATHER, '--seeds', '1,2,3,4'], folder)
+    expect([code, stdout]).toEqual([0, expect.stringContaining('4 more seeds')])
+    expect((await replayed(folder, {}, ['--seeds', '5,'])).code).toBe(0)
+  })
+
   test('are needed for bands, the error says how to get them, and they can be added', async () => {
     const folder = await gathered(SIGMA)
     const result = only(await replayed(folder, {}, ['-k', 'ckpt_3']), 'demo/ckpt_3')

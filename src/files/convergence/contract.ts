@@ -68,7 +68,7 @@ export interface ConvergenceTest {
     readonly exitCodes: readonly number[]
     readonly patterns: readonly string[]
   }
-  /** Digest of the test as written. */
+  /** Digest of what gathering depends on: not of rules, nor of how replays are started. */
   readonly digest: string
   /** What to tell the user, such as labels that do not fit the groups. */
   readonly warnings: readonly string[]

@@ -389,6 +389,13 @@ describe('a configuration may', () => {
   })
 })
 
+it('has the same digest whatever its rules and its replays are', async () => {
+  const { digest } = await loadOne(SMALL)
+  const rules = changed("'<='}", "'==', tolerance: {kind: sigma, sigmas: 4}}").replace('margin: 0.1, ', '')
+  for (const text of [rules, `${SMALL}  resume_at: next_step\n`, changed('run:', 'run:\n      seed: {key: --seed}')])
+    expect((await loadOne(text)).digest, text).toBe(digest)
+})
+
 it('has another digest when flags come in another order', async () => {
   const flags = (order: string) => `${SMALL}    common: {${order}}\n`
   const [a, b] = [

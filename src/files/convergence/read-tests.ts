@@ -9,7 +9,7 @@ import { pythonPattern } from './python-pattern.ts'
 import { readFlags } from './read-flags.ts'
 import { checkedName, readParsing } from './read-parsing.ts'
 import { readRules } from './read-rules.ts'
-import { plainTree, quoted, readYamlTree, type YamlTree } from './yaml-tree.ts'
+import { quoted, readYamlTree, type YamlTree } from './yaml-tree.ts'
 
 const MAX_FILE_BYTES = 2 ** 20
 const MAX_NAME_LENGTH = 100
@@ -69,16 +69,21 @@ function readTest(name: string, body: YamlTree, file: string): ConvergenceTest {
   const program = readProgram(section)
   const rules = readRules(section, warnings)
   const flags = readFlags(section, warnings)
+  const parsing = readParsing(section, Object.keys(rules), warnings)
+  const recording = readRecording(section)
+  const limits = readLimits(section)
+  const { common, gather } = flags
+  const gathering = { ...program, parsing, ...recording, common, gather, environment: limits.environment }
   return {
     name,
     ...program,
-    parsing: readParsing(section, Object.keys(rules), warnings),
+    parsing,
     rules,
-    ...readRecording(section),
+    ...recording,
     flags,
     ...readReplay(section),
-    ...readLimits(section),
-    digest: digestOf({ body: plainTree(body), flags }),
+    ...limits,
+    digest: digestOf(gathering),
     warnings,
   }
 }

@@ -121,13 +121,6 @@ function textOf(scalar: Scalar): string | null {
   return /^(?:|~|null|Null|NULL)$/.test(source) ? null : source
 }
 
-/** As plain data, for a digest. */
-export function plainTree(tree: YamlTree): unknown {
-  if (tree.kind === 'text') return tree.text
-  if (tree.kind === 'list') return tree.items.map(plainTree)
-  return Object.fromEntries([...tree.entries].map(([key, value]) => [key, plainTree(value)]))
-}
-
 export function quoted(text: string): string {
   return JSON.stringify(cleanText(text, 80))
 }
