@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import { digestOf } from '../digest.ts'
+import { shownPath } from '../shown-path.ts'
 import { ConfigSection } from './config-section.ts'
 import type { ConvergenceTest } from './contract.ts'
 import { pythonPattern } from './python-pattern.ts'
@@ -34,7 +34,7 @@ const TEST_KEYS = [
 
 /** The tests of a configuration file, in its order. */
 export async function readConvergenceTests(path: string): Promise<ConvergenceTest[]> {
-  const file = cleanText(basename(path), 80)
+  const file = cleanText(shownPath(path), 200)
   const tree = readYamlTree(await readText(path), file)
   if (tree.kind !== 'map' || tree.entries.size === 0) {
     throw new UsageError('convergence', `${file}: no tests; expected a map of test name to its directory, executable …`)
