@@ -1,13 +1,15 @@
 import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import { shownPath } from '../../files/shown-path.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
-import { type Gathered, gather, type Provenance, refuseOverwritten, refuseUnseen } from './gather.ts'
+import { type Gathered, gather } from './gather.ts'
 import { gatherPoint, lacksOnlySeeds } from './gather-point.ts'
 import { gatherSamples } from './gather-samples.ts'
 import { seedless } from './judge-replay.ts'
+import type { Provenance } from './ledger.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { programError } from './program-error.ts'
 import { ProgramTurns } from './program-turns.ts'
+import { refuseUseless } from './refuse-useless.ts'
 import { caseOf } from './suite.ts'
 
 export interface GatherOptions extends ConvergenceOptions {
@@ -42,7 +44,7 @@ async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: 
   const manifest = storage.exists ? await storage.manifest() : []
   const failure = failureOf(planned, gathered, manifest)
   if (!failure) {
-    await refuseUseless(planned, manifest)
+    await complete(planned, manifest)
     await gatherSamples(planned, seeds, lab)
   }
   const judgement = await captured(c, planned, options, gathered)
@@ -54,14 +56,9 @@ async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: 
 }
 
 /** What cannot be replayed is not complete, so that it is gathered again. */
-async function refuseUseless(planned: PlannedTest, manifest: Manifest): Promise<void> {
-  try {
-    refuseUnseen(planned, manifest)
-    refuseOverwritten(manifest)
-  } catch (error) {
-    await planned.storage.change((kept, sidecar) => [kept, sidecar && { ...sidecar, complete: false }])
-    throw error
-  }
+async function complete(planned: PlannedTest, manifest: Manifest): Promise<void> {
+  refuseUseless(planned, manifest)
+  await planned.storage.change((kept, sidecar) => [kept, sidecar && { ...sidecar, complete: true }])
 }
 
 async function captured(

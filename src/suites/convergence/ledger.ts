@@ -1,0 +1,103 @@
+import type { LogEvent } from '../../domain/convergence.ts'
+import { StageError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
+import { storedCheckpoint } from '../../files/convergence/checkpoint-path.ts'
+import { checkpointSum } from '../../files/convergence/checkpoint-sum.ts'
+import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
+import type { GatherPoint } from './gather-point.ts'
+import type { PlannedTest } from './planned-test.ts'
+import { Recorder, type SavedRecording } from './recorder.ts'
+
+/** What is written down beside the recordings themselves. */
+export type Provenance = Pick<Sidecar, 'environment' | 'git'>
+
+/** Recordings as they come, written down one after the other. */
+export class Ledger {
+  readonly #planned: PlannedTest
+  readonly #recorder: Recorder
+  readonly #kept: Manifest
+  readonly #facts: Map<number, CheckpointFacts>
+  /** By path: a large checkpoint is read once. */
+  readonly #contents = new Map<string, ReturnType<typeof checkpointSum>>()
+  readonly #header: Omit<Sidecar, 'checkpoints'>
+  #written: Promise<void> = Promise.resolve()
+  #stepless = 0
+
+  constructor(planned: PlannedTest, from: GatherPoint | null, provenance: Provenance, argv: readonly string[]) {
+    const { test } = planned
+    this.#planned = planned
+    this.#recorder = new Recorder({
+      stepsToRecord: test.stepsToRecord,
+      counts: test.recordingCounts,
+      lastStep: from?.lastStep ?? null,
+      savesHaveSteps: savesHaveSteps(planned),
+    })
+    this.#kept = from?.entries ?? []
+    this.#facts = new Map(this.#kept.flatMap(({ startStep }) => factsAt(from, startStep)))
+    const gatheredAt = new Date().toISOString()
+    // Who has looked at all of it says that it is complete.
+    const identity = { test: test.name, complete: false, configDigest: test.digest, argv, renewals: [] }
+    this.#header = { ...identity, ...provenance, gatheredAt }
+    if (from?.reopens) this.#recorder.take({ kind: 'save', checkpoint: from.reopens })
+  }
+
+  get empty(): readonly string[] {
+    return this.#recorder.empty
+  }
+
+  take(event: LogEvent): void {
+    if (event.kind === 'save' && event.step === undefined) this.#refuseUnknownStep(event.checkpoint)
+    if (this.#recorder.take(event)) this.#write()
+  }
+
+  /** A file of metrics lags behind the stream, so what it has last says nothing about a save; before all steps is one. */
+  #refuseUnknownStep(checkpoint: string): void {
+    if (!savesHaveSteps(this.#planned)) return
+    this.#stepless++
+    if (this.#stepless === 1) return
+    const text = `no line of the stream has a step number before it says that ${cleanText(checkpoint, 300)} was saved`
+    throw new StageError('run', `${text}, so its step is not known; see log_parsing.step_num.regex`)
+  }
+
+  async close(): Promise<void> {
+    this.#write()
+    await this.#written
+  }
+
+  #write(): void {
+    const { recordings } = this.#recorder
+    this.#written = this.#written.then(() => this.#store(recordings))
+    // Who closes the ledger hears of it.
+    this.#written.catch(() => {})
+  }
+
+  async #store(recordings: readonly SavedRecording[]): Promise<void> {
+    const { storage } = this.#planned
+    const entries = new Map(this.#kept.map((entry) => [entry.startStep, entry]))
+    for (const recording of recordings) entries.set(recording.startStep, await this.#entry(recording))
+    const manifest = [...entries.values()].sort((a, b) => a.startStep - b.startStep)
+    if (manifest.length === 0) return
+    const checkpoints = Object.fromEntries(manifest.map(({ startStep }) => [startStep, this.#facts.get(startStep)!]))
+    await storage.write(manifest, { ...this.#header, checkpoints })
+  }
+
+  async #entry({ checkpoint, startStep, results, complete, warnings }: SavedRecording): Promise<ManifestEntry> {
+    const { storage, cwd } = this.#planned
+    const stored = await storedCheckpoint(storage.manifestPath, checkpoint, cwd)
+    const content = this.#contents.get(stored.path) ?? checkpointSum(stored.path)
+    this.#contents.set(stored.path, content)
+    const { bytes, sha256 } = await content
+    this.#facts.set(startStep, { complete, bytes, sha256, warnings, samples: [] })
+    return { checkpoint: stored.written, startStep, results: new Map(results) }
+  }
+}
+
+/** Metrics come from a file and saves from lines of the stream. */
+function savesHaveSteps({ test }: PlannedTest): boolean {
+  return test.parsing.lineStepNum !== undefined && test.parsing.modelSave.kind === 'pattern'
+}
+
+function factsAt(from: GatherPoint | null, startStep: number): [number, CheckpointFacts][] {
+  const facts = from?.facts[startStep]
+  return facts ? [[startStep, facts]] : []
+}

@@ -1,0 +1,29 @@
+import { StageError } from '../../domain/errors.ts'
+import type { Manifest } from '../../files/convergence/contract.ts'
+import { metricsOf } from './judge-replay.ts'
+import type { PlannedTest } from './planned-test.ts'
+
+/** Recordings that no replay could be judged by. */
+export function refuseUseless(planned: PlannedTest, manifest: Manifest): void {
+  refuseUnseen(planned, manifest)
+  refuseOverwritten(manifest)
+}
+
+/** A program that saves over its last checkpoint leaves nothing to replay the earlier windows from. */
+function refuseOverwritten(manifest: Manifest): void {
+  for (const { checkpoint, startStep } of manifest) {
+    const later = manifest.find((entry) => entry.checkpoint === checkpoint && entry.startStep > startStep)
+    if (!later) continue
+    const text = `${checkpoint} was saved at step ${startStep} and again at step ${later.startStep}`
+    throw new StageError('run', `${text}; every save needs a file of its own`)
+  }
+}
+
+/** Metrics that no step of any recording has. */
+function refuseUnseen(planned: PlannedTest, manifest: Manifest): void {
+  const seen = metricsOf(manifest)
+  const missing = Object.keys(planned.test.rules).filter((metric) => !seen.has(metric))
+  if (missing.length === 0) return
+  const text = `no line with a step number has ${missing.map((name) => `the metric "${name}"`).join(' or ')}`
+  throw new StageError('run', `${text}; see log_parsing in the configuration, and program.log for what was printed`)
+}
