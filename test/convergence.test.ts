@@ -3,10 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import { assay, assayJson, type JsonReport } from './assay.ts'
-import { GATHER, REPLAY, trainingProject } from './training-project.ts'
-
-const MANIFEST = 'storage/demo_convergence_harness_manifest.json'
-const SIDECAR = 'storage/demo_convergence_harness_manifest.assay.json'
+import { GATHER, MANIFEST, REPLAY, SIDECAR, trainingProject } from './training-project.ts'
 
 const read = (folder: string, name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'))
 const verdicts = ({ results }: JsonReport) => Object.fromEntries(results.map(({ id, verdict }) => [id, verdict]))

@@ -28,6 +28,7 @@ if (mode === 'silent') process.exit(0)
 if (mode === 'hang') await delay(600000)
 const done = resume ? Number(readFileSync(resume, 'utf8')) : -1
 function save(step) {
+  if (mode === 'unsaved') return
   mkdirSync(folder, { recursive: true })
   const path = join(folder, mode === 'overwrite' ? 'model.ckpt' : 'model_' + step + '.ckpt')
   writeFileSync(path, String(step))
@@ -76,6 +77,8 @@ demo:
       seed: { key: "--seed", set_in_script: true }
 `
 
+export const MANIFEST = 'storage/demo_convergence_harness_manifest.json'
+export const SIDECAR = 'storage/demo_convergence_harness_manifest.assay.json'
 export const GATHER = ['converge', '-t', 'tests.yml', '-s', 'storage', '-g']
 export const REPLAY = ['converge', '-t', 'tests.yml', '-s', 'storage']
 

@@ -1,4 +1,5 @@
-import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
+import type { CaseError } from '../../domain/result.ts'
+import type { CheckpointFacts, Manifest, ManifestEntry } from '../../files/convergence/contract.ts'
 import { shownPath } from '../../files/shown-path.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { type Gathered, gather } from './gather.ts'
@@ -32,19 +33,17 @@ export function gatherSuite(options: GatherOptions): Suite {
 }
 
 async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: GatherOptions): Promise<Judgement> {
-  const { storage } = planned
   const { startOver, environment, git, seeds } = options
-  await storage.create()
+  await planned.storage.create()
   if (!startOver && (await lacksOnlySeeds(planned, seeds))) {
     await gatherSamples(planned, seeds, lab)
     return captured(c, planned, options, null)
   }
   const from = await gatherPoint(planned, startOver)
   const gathered = await gather(planned, from, { environment, git }, lab)
-  const manifest = storage.exists ? await storage.manifest() : []
-  const failure = failureOf(planned, gathered, manifest)
+  const failure = failureOf(planned, gathered)
   if (!failure) {
-    await complete(planned, manifest)
+    await complete(planned)
     await gatherSamples(planned, seeds, lab)
   }
   const judgement = await captured(c, planned, options, gathered)
@@ -56,8 +55,8 @@ async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: 
 }
 
 /** What cannot be replayed is not complete, so that it is gathered again. */
-async function complete(planned: PlannedTest, manifest: Manifest): Promise<void> {
-  refuseUseless(planned, manifest)
+async function complete(planned: PlannedTest): Promise<void> {
+  refuseUseless(planned, await planned.storage.manifest())
   await planned.storage.change((kept, sidecar) => [kept, sidecar && { ...sidecar, complete: true }])
 }
 
@@ -67,8 +66,6 @@ async function captured(
   { seeds, reproduce }: GatherOptions,
   gathered: Gathered | null,
 ): Promise<Judgement> {
-  const { storage } = planned
-  const manifest = storage.exists ? await storage.manifest() : []
   return {
     verdict: 'captured',
     flags: [],
@@ -76,50 +73,56 @@ async function captured(
     metrics: [],
     outputs: [],
     worst: [],
-    figures: [...figuresOf(planned, manifest, await storage.sidecar(), gathered), ...seedless(planned, seeds)],
+    figures: [...(await figuresOf(planned, gathered)), ...seedless(planned, seeds)],
     measurements: gathered ? { 'reference.command': gathered.argv.join(' ') } : {},
     reproduce: reproduce(c.id),
   }
 }
 
-function failureOf(planned: PlannedTest, gathered: Gathered, manifest: Manifest) {
+function failureOf(planned: PlannedTest, gathered: Gathered): CaseError | null {
   const { ending, exitCode } = gathered.outcome
-  if (ending !== 'exited' || exitCode !== 0) return programError(gathered)
-  if (manifest.length > 0) return null
-  const { lines } = gathered.outcome
-  const saves = gathered.empty.length
-  const why = saves > 0 ? `no step was logged after the ${saves} saves` : 'no line says that a checkpoint was saved'
-  const where = `log_parsing of ${planned.test.name} and log_output`
-  return { ...programError(gathered), message: `${why}, of ${lines} lines; see ${where}` }
+  const isWell = ending === 'exited' && exitCode === 0
+  if (isWell && gathered.isWritten) return null
+  const error = programError(gathered)
+  const message = [isWell ? whyNothing(planned, gathered) : error.message, ...untouched(planned, gathered)].join('; ')
+  return { ...error, message }
 }
 
-function figuresOf(
-  { storage, test }: PlannedTest,
-  manifest: Manifest,
-  sidecar: Sidecar | null,
-  gathered: Gathered | null,
-): string[] {
+function whyNothing({ test }: PlannedTest, { empty, outcome }: Gathered): string {
+  const saves = empty.length
+  const why = saves > 0 ? `no step was logged after the ${saves} saves` : 'no line says that a checkpoint was saved'
+  return `${why}, of ${outcome.lines} lines; see log_parsing of ${test.name} and log_output`
+}
+
+function untouched({ storage }: PlannedTest, { isWritten }: Gathered): string[] {
+  return storage.exists && !isWritten ? [`${storage.shownManifest} stays as it was`] : []
+}
+
+/** Of a gathering that wrote nothing, no windows that were there before. */
+async function figuresOf({ storage, test }: PlannedTest, gathered: Gathered | null): Promise<string[]> {
+  const isWritten = gathered?.isWritten ?? true
+  const manifest = isWritten ? await storage.manifest() : []
+  const facts = (isWritten && (await storage.sidecar())?.checkpoints) || {}
   const empty = gathered?.empty ?? []
-  const lines = manifest.map(({ startStep, checkpoint, results }) => {
-    const facts = sidecar?.checkpoints[startStep]
-    const steps = [...results.keys()]
-    const about = [
-      steps.length === 1 ? `step ${steps[0]}` : `steps ${steps[0]} to ${steps.at(-1)}`,
-      facts && facts.samples.length > 0 && `${facts.samples.length} more seeds`,
-      facts && !facts.complete && 'short: training ended before the window did',
-      checkpoint,
-    ]
-    return `ckpt_${startStep}: ${about.filter(Boolean).join(', ')}`
-  })
-  const warnings = Object.values(sidecar?.checkpoints ?? {}).flatMap((facts) => facts.warnings)
   return [
-    ...lines,
+    ...manifest.map((entry) => windowText(entry, facts[entry.startStep])),
     ...sparseMetrics(Object.keys(test.rules), manifest),
-    ...warnings,
+    ...Object.values(facts).flatMap(({ warnings }) => warnings),
     ...(gathered?.outcome.warnings ?? []),
     ...(empty.length > 0 ? [`nothing was logged after ${empty.map(shownPath).join(', ')}`] : []),
-    ...(manifest.length > 0 ? [`wrote ${storage.shownManifest}`] : []),
+    ...(isWritten ? [`wrote ${storage.shownManifest}`] : []),
   ]
+}
+
+function windowText({ startStep, checkpoint, results }: ManifestEntry, facts: CheckpointFacts | undefined): string {
+  const steps = [...results.keys()]
+  const about = [
+    steps.length === 1 ? `step ${steps[0]}` : `steps ${steps[0]} to ${steps.at(-1)}`,
+    facts && facts.samples.length > 0 && `${facts.samples.length} more seeds`,
+    facts && !facts.complete && 'short: training ended before the window did',
+    checkpoint,
+  ]
+  return `ckpt_${startStep}: ${about.filter(Boolean).join(', ')}`
 }
 
 /** Metrics that are not on every step: meant to be so, or a pattern that does not match all of them. */

@@ -14,6 +14,8 @@ export interface Gathered {
   readonly outcome: ProgramOutcome
   /** Saves after which nothing was logged. */
   readonly empty: readonly string[]
+  /** False: there was nothing to write down, so that what was there before stays. */
+  readonly isWritten: boolean
 }
 
 /** Runs the program to its end and writes a recording down whenever one is complete. */
@@ -36,7 +38,7 @@ export async function gather(
       }
       const outcome = await runProgram({ ...programOf(planned, folder), argv, signal: lab.signal, onEvents })
       await ledger.close()
-      return { argv, outcome, empty: ledger.empty }
+      return { argv, outcome, empty: ledger.empty, isWritten: ledger.isWritten }
     },
   )
   await lab.keep('program.log', join(folder, 'program.log'))

@@ -21,6 +21,7 @@ export class Ledger {
   readonly #contents = new Map<string, ReturnType<typeof checkpointSum>>()
   readonly #header: Omit<Sidecar, 'checkpoints'>
   #written: Promise<void> = Promise.resolve()
+  #isWritten = false
   #stepless = 0
 
   constructor(planned: PlannedTest, from: GatherPoint | null, provenance: Provenance, argv: readonly string[]) {
@@ -43,6 +44,10 @@ export class Ledger {
 
   get empty(): readonly string[] {
     return this.#recorder.empty
+  }
+
+  get isWritten(): boolean {
+    return this.#isWritten
   }
 
   take(event: LogEvent): void {
@@ -79,6 +84,7 @@ export class Ledger {
     if (manifest.length === 0) return
     const checkpoints = Object.fromEntries(manifest.map(({ startStep }) => [startStep, this.#facts.get(startStep)!]))
     await storage.write(manifest, { ...this.#header, checkpoints })
+    this.#isWritten = true
   }
 
   async #entry({ checkpoint, startStep, results, complete, warnings }: SavedRecording): Promise<ManifestEntry> {

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Result } from '../src/domain/result.ts'
+import { assayJson } from './assay.ts'
+import { GATHER, MANIFEST, SIDECAR, trainingProject } from './training-project.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+async function gather(folder: string, env: Environment = {}, ...more: string[]): Promise<Result> {
+  const { results } = await assayJson([...GATHER, ...more], folder, env)
+  return results[0]!
+}
+
+async function gathered(env: Environment = {}, verdict = 'captured'): Promise<string> {
+  const folder = trainingProject()
+  expect(await gather(folder, env)).toMatchObject({ verdict })
+  return folder
+}
+
+const stored = (folder: string) => [MANIFEST, SIDECAR].map((name) => readFileSync(join(folder, name), 'utf8'))
+
+describe('gathering anew', () => {
+  test.each([
+    ['never saves', 'unsaved', 'no line says that a checkpoint was saved, of 12 lines'],
+    ['prints nothing', 'silent', 'no line says that a checkpoint was saved, of 0 lines'],
+    ['crashes at once', 'crash', 'the program ended with exit code 3'],
+  ])('with a program that %s is an error and leaves what was there', async (_what, MODE, words) => {
+    const folder = await gathered()
+    const before = stored(folder)
+    const { verdict, error, figures } = await gather(folder, { MODE }, '--start-over')
+    expect([verdict, figures]).toEqual(['error', []])
+    expect(error!.message).toContain(words)
+    expect(error!.message).toContain(`${MANIFEST} stays as it was`)
+    expect(stored(folder)).toEqual(before)
+  })
+})
