@@ -35,3 +35,23 @@ describe('gathering anew', () => {
     expect(stored(folder)).toEqual(before)
   })
 })
+
+describe('going on with a gathering', () => {
+  test.each([
+    ['logs nothing', 'silent', 'of 0 lines'],
+    ['logs only what comes later', 'late', 'of 2 lines'],
+  ])('by a program that %s is an error and leaves what was there', async (_what, MODE, words) => {
+    const folder = await gathered({ MODE: 'dies' }, 'error')
+    const before = stored(folder)
+    const { verdict, flags, error, figures } = await gather(folder, { MODE })
+    expect([verdict, flags]).toEqual(['error', ['resumed']])
+    expect(error!.message).toContain(
+      'went on from storage/ckpts/model_7.ckpt and logged no step of the window after it',
+    )
+    expect(error!.message).toContain(words)
+    expect(error!.message).toContain(`${MANIFEST} stays as it was`)
+    expect(figures).not.toContainEqual(expect.stringMatching(/^ckpt_|^wrote/))
+    expect(stored(folder)).toEqual(before)
+    expect(await gather(folder)).toMatchObject({ verdict: 'captured', flags: ['resumed'] })
+  })
+})

@@ -39,6 +39,7 @@ const late = done >= 0 && start <= done ? done - start + 1 : 0
 for (let step = start; step < until; step++) {
   if (mode === 'dies' && step === 9) process.exit(9)
   if (mode === 'few' && step === until - 1) break
+  if (mode === 'late' && step < until - 1) continue
   const shift = Number(process.env.SHIFT ?? 0) * (step + 1)
   const loss = mode === 'nan' && step === until - 2 ? NaN : (10 / (step + 1 + late) + noise * ((step * 7919) % 13 - 6)) * (1 + shift)
   const name = mode === 'padded' ? String(step).padStart(6, '0') : step

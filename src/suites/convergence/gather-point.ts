@@ -13,7 +13,7 @@ export interface GatherPoint {
   /** The last step that the checkpoint has; null: none. */
   readonly lastStep: number | null
   /** The checkpoint that it goes on from, whose window is recorded anew. */
-  readonly reopens: string
+  readonly reopens: { readonly checkpoint: string; readonly startStep: number }
 }
 
 /** The first window that is not complete, or the last; null: from the beginning. Refuses to write over a reference that is complete, or one of another configuration. */
@@ -32,7 +32,7 @@ export async function gatherPoint(planned: PlannedTest, startOver: boolean): Pro
     facts: sidecar.checkpoints,
     reach: { checkpointInput, startStep: replayReach(test, entry).startStep },
     lastStep: entry.results.has(entry.startStep) ? null : entry.startStep,
-    reopens: checkpointInput,
+    reopens: { checkpoint: checkpointInput, startStep: entry.startStep },
   }
 }
 

@@ -3,7 +3,7 @@ import type { CheckpointFacts, Manifest, ManifestEntry } from '../../files/conve
 import { shownPath } from '../../files/shown-path.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { type Gathered, gather } from './gather.ts'
-import { gatherPoint, lacksOnlySeeds } from './gather-point.ts'
+import { type GatherPoint, gatherPoint, lacksOnlySeeds } from './gather-point.ts'
 import { gatherSamples } from './gather-samples.ts'
 import { seedless } from './judge-replay.ts'
 import type { Provenance } from './ledger.ts'
@@ -41,7 +41,7 @@ async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: 
   }
   const from = await gatherPoint(planned, startOver)
   const gathered = await gather(planned, from, { environment, git }, lab)
-  const failure = failureOf(planned, gathered)
+  const failure = failureOf(planned, gathered, from)
   if (!failure) {
     await complete(planned)
     await gatherSamples(planned, seeds, lab)
@@ -79,18 +79,22 @@ async function captured(
   }
 }
 
-function failureOf(planned: PlannedTest, gathered: Gathered): CaseError | null {
+function failureOf(planned: PlannedTest, gathered: Gathered, from: GatherPoint | null): CaseError | null {
   const { ending, exitCode } = gathered.outcome
   const isWell = ending === 'exited' && exitCode === 0
   if (isWell && gathered.isWritten) return null
   const error = programError(gathered)
-  const message = [isWell ? whyNothing(planned, gathered) : error.message, ...untouched(planned, gathered)].join('; ')
-  return { ...error, message }
+  const why = isWell ? whyNothing(planned, gathered, from) : error.message
+  return { ...error, message: [why, ...untouched(planned, gathered)].join('; ') }
 }
 
-function whyNothing({ test }: PlannedTest, { empty, outcome }: Gathered): string {
+function whyNothing({ test }: PlannedTest, { empty, outcome }: Gathered, from: GatherPoint | null): string {
   const saves = empty.length
-  const why = saves > 0 ? `no step was logged after the ${saves} saves` : 'no line says that a checkpoint was saved'
+  const why = from
+    ? `the program went on from ${shownPath(from.reopens.checkpoint)} and logged no step of the window after it`
+    : saves > 0
+      ? `no step was logged after the ${saves} saves`
+      : 'no line says that a checkpoint was saved'
   return `${why}, of ${outcome.lines} lines; see log_parsing of ${test.name} and log_output`
 }
 

@@ -16,6 +16,7 @@ export class Ledger {
   readonly #planned: PlannedTest
   readonly #recorder: Recorder
   readonly #kept: Manifest
+  readonly #reopens: GatherPoint['reopens'] | null
   readonly #facts: Map<number, CheckpointFacts>
   /** By path: a large checkpoint is read once. */
   readonly #contents = new Map<string, ReturnType<typeof checkpointSum>>()
@@ -34,12 +35,13 @@ export class Ledger {
       savesHaveSteps: savesHaveSteps(planned),
     })
     this.#kept = from?.entries ?? []
+    this.#reopens = from?.reopens ?? null
     this.#facts = new Map(this.#kept.flatMap(({ startStep }) => factsAt(from, startStep)))
     const gatheredAt = new Date().toISOString()
     // Who has looked at all of it says that it is complete.
     const identity = { test: test.name, complete: false, configDigest: test.digest, argv, renewals: [] }
     this.#header = { ...identity, ...provenance, gatheredAt }
-    if (from?.reopens) this.#recorder.take({ kind: 'save', checkpoint: from.reopens })
+    if (from) this.#recorder.take({ kind: 'save', checkpoint: from.reopens.checkpoint })
   }
 
   get empty(): readonly string[] {
@@ -77,14 +79,21 @@ export class Ledger {
   }
 
   async #store(recordings: readonly SavedRecording[]): Promise<void> {
+    if (!this.#isWorthIt(recordings)) return
     const { storage } = this.#planned
     const entries = new Map(this.#kept.map((entry) => [entry.startStep, entry]))
     for (const recording of recordings) entries.set(recording.startStep, await this.#entry(recording))
     const manifest = [...entries.values()].sort((a, b) => a.startStep - b.startStep)
-    if (manifest.length === 0) return
     const checkpoints = Object.fromEntries(manifest.map(({ startStep }) => [startStep, this.#facts.get(startStep)!]))
     await storage.write(manifest, { ...this.#header, checkpoints })
     this.#isWritten = true
+  }
+
+  /** A window that is recorded anew stays as it was until something of it was logged. */
+  #isWorthIt(recordings: readonly SavedRecording[]): boolean {
+    if (this.#reopens === null) return recordings.length > 0
+    const { startStep } = this.#reopens
+    return recordings.some((recording) => recording.startStep === startStep)
   }
 
   async #entry({ checkpoint, startStep, results, complete, warnings }: SavedRecording): Promise<ManifestEntry> {
