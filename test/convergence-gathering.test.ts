@@ -55,3 +55,22 @@ describe('going on with a gathering', () => {
     expect(await gather(folder)).toMatchObject({ verdict: 'captured', flags: ['resumed'] })
   })
 })
+
+describe('values that nothing can be compared with', () => {
+  test.each([
+    ['NaN', { MODE: 'nan' }, 'loss.main at step 10, which is "NaN"'],
+    ['infinities', { AFTER: 'e999' }, 'loss.main at step 0, which is "10e999"'],
+    ['what is no number', { AFTER: ',' }, 'loss.main at step 1, which is "5,"'],
+  ])('%s are an error that names them, and nothing is complete', async (_what, env, words) => {
+    const folder = trainingProject()
+    const { verdict, error } = await gather(folder, env)
+    expect([verdict, error!.message]).toEqual(['error', expect.stringContaining(words)])
+    expect(error!.message).toContain('--start-over')
+    expect(JSON.parse(stored(folder)[1]!).complete).toBe(false)
+    expect(await gather(folder, {}, '--start-over')).toMatchObject({ verdict: 'captured' })
+  })
+
+  test('are none that Python reads', async () => {
+    await gathered({ AFTER: '_0' })
+  })
+})

@@ -46,7 +46,7 @@ for (let step = start; step < until; step++) {
   const accuracy = mode === 'no-accuracy' && step === until - 1 ? '' : ' Accuracy: ' + (1 - 1 / (step + 2))
   const penalty = mode === 'one-label' ? '' : ' / ' + loss / 10
   const now = JSON.parse(process.env.NOW_AND_THEN ?? '{}')[step]
-  const text = 'Step: ' + name + ' Loss: ' + loss + penalty + accuracy + (now === undefined ? '' : ' Val: ' + now)
+  const text = 'Step: ' + name + ' Loss: ' + loss + (process.env.AFTER ?? '') + penalty + accuracy + (now === undefined ? '' : ' Val: ' + now)
   console.log(mode === 'renamed' ? text.replace('Loss', 'Verlust').replace('Accuracy', 'Treffer') : text)
   if (folder && (step + 1) % 4 === 0) { save(step); if (mode === 'twice') save(step) }
 }
