@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import { assayJson } from './assay.ts'
-import { GATHER, MANIFEST, SIDECAR, trainingProject } from './training-project.ts'
+import { GATHER, MANIFEST, REPLAY, SIDECAR, trainingProject } from './training-project.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -73,4 +73,19 @@ describe('values that nothing can be compared with', () => {
   test('are none that Python reads', async () => {
     await gathered({ AFTER: '_0' })
   })
+})
+
+test.each([
+  ['written to', 'half'],
+  ['there only', 'later'],
+])('a checkpoint that is %s after its window has ended is the one that is replayed', async (_what, MODE) => {
+  const folder = await gathered({ MODE })
+  const { results } = await assayJson(REPLAY, folder)
+  expect(results.map(({ verdict, error }) => error?.message ?? verdict)).toEqual(['pass', 'pass', 'pass'])
+})
+
+test('a checkpoint that never comes is an error', async () => {
+  const folder = trainingProject(['Saving model to: (.+)', 'Saving model to: (.+)kpt'])
+  const { verdict, error } = await gather(folder)
+  expect([verdict, error!.message]).toEqual(['error', expect.stringContaining('which is not there')])
 })

@@ -26,12 +26,16 @@ if (mode === 'busy' && !process.env.TRIED) {
 }
 if (mode === 'silent') process.exit(0)
 if (mode === 'hang') await delay(600000)
+const unfinished = []
 const done = resume ? Number(readFileSync(resume, 'utf8')) : -1
 function save(step) {
   if (mode === 'unsaved') return
   mkdirSync(folder, { recursive: true })
   const path = join(folder, mode === 'overwrite' ? 'model.ckpt' : 'model_' + step + '.ckpt')
-  writeFileSync(path, String(step))
+  const finish = () => writeFileSync(path, String(step))
+  if (mode === 'half') writeFileSync(path, '')
+  if (mode === 'half' || mode === 'later') unfinished.push(finish)
+  else finish()
   console.log('Saving model to: ' + path)
 }
 if (folder && !resume) save(-1)
@@ -48,8 +52,14 @@ for (let step = start; step < until; step++) {
   const now = JSON.parse(process.env.NOW_AND_THEN ?? '{}')[step]
   const text = 'Step: ' + name + ' Loss: ' + loss + (process.env.AFTER ?? '') + penalty + accuracy + (now === undefined ? '' : ' Val: ' + now)
   console.log(mode === 'renamed' ? text.replace('Loss', 'Verlust').replace('Accuracy', 'Treffer') : text)
+  if (folder && step % 4 === 3 && unfinished.length > 0) {
+    // The window has ended and was written down.
+    await delay(300)
+    unfinished.shift()()
+  }
   if (folder && (step + 1) % 4 === 0) { save(step); if (mode === 'twice') save(step) }
 }
+for (const finish of unfinished) finish()
 `
 
 const CONFIG = `

@@ -1,10 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { locateCheckpoint, storedCheckpoint } from './checkpoint-path.ts'
 import { checkpointSum } from './checkpoint-sum.ts'
+import { CheckpointSums } from './checkpoint-sums.ts'
 import type { Sidecar } from './contract.ts'
 import { readManifest, writeManifest } from './manifest.ts'
 import { readSidecar, writeSidecar } from './sidecar.ts'
@@ -178,6 +188,34 @@ test('a checkpoint is known by its content, a folder by its files and their name
   expect(await checkpointSum(at('one'))).toEqual(one)
   symlinkSync('deep', at('one/link'))
   expect((await checkpointSum(at('one'))).sha256).not.toBe(one.sha256)
+})
+
+describe('the sum of a checkpoint that is watched', () => {
+  const MINUTE = new Date('2026-11-17T00:00:00Z')
+  const LATER = new Date('2026-11-17T00:01:00Z')
+
+  test.each(['a', 'folder/deep/a'])('is read again where size or time of %s differ, and only there', async (name) => {
+    const [sums, file, path] = [new CheckpointSums(), put(name, 'abc'), at(name.split('/')[0]!)]
+    utimesSync(file, MINUTE, MINUTE)
+    const first = await sums.of(path)
+    expect(first).toEqual(await checkpointSum(path))
+    writeFileSync(file, 'xyz')
+    utimesSync(file, MINUTE, MINUTE)
+    expect(await sums.of(path)).toEqual(first)
+    utimesSync(file, LATER, LATER)
+    expect(await sums.finalOf(path)).toEqual(await checkpointSum(path))
+    writeFileSync(file, 'longer')
+    utimesSync(file, LATER, LATER)
+    expect((await sums.of(path)).bytes).toBe(6)
+  })
+
+  test('is refused where it changes while it is read at the end', async () => {
+    const file = put('a', 'x'.repeat(2 ** 25))
+    const writing = setInterval(() => appendFileSync(file, 'x'), 1)
+    const summing = new CheckpointSums().finalOf(file)
+    await expect(summing).rejects.toThrow('is still written to although the program has ended')
+    clearInterval(writing)
+  })
 })
 
 test.runIf(process.platform === 'linux')(

@@ -37,7 +37,7 @@ export async function gather(
         return true
       }
       const outcome = await runProgram({ ...programOf(planned, folder), argv, signal: lab.signal, onEvents })
-      await ledger.close()
+      await ledger.close(outcome.ending === 'exited' && outcome.exitCode === 0)
       return { argv, outcome, empty: ledger.empty, isWritten: ledger.isWritten }
     },
   )

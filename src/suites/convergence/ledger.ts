@@ -2,7 +2,7 @@ import type { LogEvent } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import { storedCheckpoint } from '../../files/convergence/checkpoint-path.ts'
-import { checkpointSum } from '../../files/convergence/checkpoint-sum.ts'
+import { CheckpointSums } from '../../files/convergence/checkpoint-sums.ts'
 import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
 import type { GatherPoint } from './gather-point.ts'
 import type { PlannedTest } from './planned-test.ts'
@@ -11,6 +11,14 @@ import { Recorder, type SavedRecording } from './recorder.ts'
 /** What is written down beside the recordings themselves. */
 export type Provenance = Pick<Sidecar, 'environment' | 'git'>
 
+/** What the program does while its recordings are written down. */
+type Moment = 'running' | 'failed' | 'done'
+
+/** A checkpoint as it is written down. */
+interface Save extends Pick<CheckpointFacts, 'bytes' | 'sha256'> {
+  readonly written: string
+}
+
 /** Recordings as they come, written down one after the other. */
 export class Ledger {
   readonly #planned: PlannedTest
@@ -18,8 +26,9 @@ export class Ledger {
   readonly #kept: Manifest
   readonly #reopens: GatherPoint['reopens'] | null
   readonly #facts: Map<number, CheckpointFacts>
-  /** By path: a large checkpoint is read once. */
-  readonly #contents = new Map<string, ReturnType<typeof checkpointSum>>()
+  readonly #sums = new CheckpointSums()
+  /** Of windows that have ended. */
+  readonly #saves = new Map<SavedRecording, Save>()
   readonly #header: Omit<Sidecar, 'checkpoints'>
   #written: Promise<void> = Promise.resolve()
   #isWritten = false
@@ -66,26 +75,30 @@ export class Ledger {
     throw new StageError('run', `${text}, so its step is not known; see log_parsing.step_num.regex`)
   }
 
-  async close(): Promise<void> {
-    this.#write()
+  /** What a program saved that went well must be there now. */
+  async close(isWell: boolean): Promise<void> {
+    this.#write(isWell ? 'done' : 'failed')
     await this.#written
   }
 
-  #write(): void {
+  #write(moment: Moment = 'running'): void {
     const { recordings } = this.#recorder
-    this.#written = this.#written.then(() => this.#store(recordings))
+    this.#written = this.#written.then(() => this.#store(recordings, moment))
     // Who closes the ledger hears of it.
     this.#written.catch(() => {})
   }
 
-  async #store(recordings: readonly SavedRecording[]): Promise<void> {
+  async #store(recordings: readonly SavedRecording[], moment: Moment): Promise<void> {
     if (!this.#isWorthIt(recordings)) return
-    const { storage } = this.#planned
     const entries = new Map(this.#kept.map((entry) => [entry.startStep, entry]))
-    for (const recording of recordings) entries.set(recording.startStep, await this.#entry(recording))
+    for (const recording of recordings) {
+      const entry = await this.#entry(recording, moment)
+      if (entry) entries.set(recording.startStep, entry)
+    }
+    if (entries.size === 0) return
     const manifest = [...entries.values()].sort((a, b) => a.startStep - b.startStep)
     const checkpoints = Object.fromEntries(manifest.map(({ startStep }) => [startStep, this.#facts.get(startStep)!]))
-    await storage.write(manifest, { ...this.#header, checkpoints })
+    await this.#planned.storage.write(manifest, { ...this.#header, checkpoints })
     this.#isWritten = true
   }
 
@@ -96,14 +109,27 @@ export class Ledger {
     return recordings.some((recording) => recording.startStep === startStep)
   }
 
-  async #entry({ checkpoint, startStep, results, complete, warnings }: SavedRecording): Promise<ManifestEntry> {
-    const { storage, cwd } = this.#planned
-    const stored = await storedCheckpoint(storage.manifestPath, checkpoint, cwd)
-    const content = this.#contents.get(stored.path) ?? checkpointSum(stored.path)
-    this.#contents.set(stored.path, content)
-    const { bytes, sha256 } = await content
+  /** Null: its checkpoint is not there yet, since some are finished only after the line that says so. */
+  async #entry(recording: SavedRecording, moment: Moment): Promise<ManifestEntry | null> {
+    const { startStep, results, complete, warnings } = recording
+    const saving = this.#save(recording, moment)
+    const save = await (moment === 'done' ? saving : saving.catch(() => null))
+    if (save === null) return null
+    const { written, bytes, sha256 } = save
     this.#facts.set(startStep, { complete, bytes, sha256, warnings, samples: [] })
-    return { checkpoint: stored.written, startStep, results: new Map(results) }
+    return { checkpoint: written, startStep, results: new Map(results) }
+  }
+
+  /** Looked at until its window has ended, and once more when the program has. */
+  async #save(recording: SavedRecording, moment: Moment): Promise<Save> {
+    const known = this.#saves.get(recording)
+    if (known && moment === 'running') return known
+    const { checkpoint, complete } = recording
+    const { storage, cwd } = this.#planned
+    const { path, written } = await storedCheckpoint(storage.manifestPath, checkpoint, cwd)
+    const save = { written, ...(await (moment === 'running' ? this.#sums.of(path) : this.#sums.finalOf(path))) }
+    if (complete) this.#saves.set(recording, save)
+    return save
   }
 }
 
