@@ -89,3 +89,11 @@ test('a checkpoint that never comes is an error', async () => {
   const { verdict, error } = await gather(folder)
   expect([verdict, error!.message]).toEqual(['error', expect.stringContaining('which is not there')])
 })
+
+test('steps that are counted anew in every epoch leave the window of the first', async () => {
+  const folder = await gathered({ MODE: 'epochs' })
+  const { ckpt_logs } = JSON.parse(stored(folder)[0]!)
+  expect(Object.keys(ckpt_logs)).toEqual(['0'])
+  const losses = Object.values<{ loss: { main: string } }>(ckpt_logs['0'].results).map(({ loss }) => loss.main)
+  expect(losses).toEqual([10, 5, 10 / 3].map(String))
+})

@@ -46,7 +46,8 @@ for (let step = start; step < until; step++) {
   if (mode === 'late' && step < until - 1) continue
   const shift = Number(process.env.SHIFT ?? 0) * (step + 1)
   const loss = mode === 'nan' && step === until - 2 ? NaN : (10 / (step + 1 + late) + noise * ((step * 7919) % 13 - 6)) * (1 + shift)
-  const name = mode === 'padded' ? String(step).padStart(6, '0') : step
+  const number = mode === 'epochs' ? step % 4 : step
+  const name = mode === 'padded' ? String(step).padStart(6, '0') : number
   const accuracy = mode === 'no-accuracy' && step === until - 1 ? '' : ' Accuracy: ' + (1 - 1 / (step + 2))
   const penalty = mode === 'one-label' ? '' : ' / ' + loss / 10
   const now = JSON.parse(process.env.NOW_AND_THEN ?? '{}')[step]

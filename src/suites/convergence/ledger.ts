@@ -42,6 +42,7 @@ export class Ledger {
       counts: test.recordingCounts,
       lastStep: from?.lastStep ?? null,
       savesHaveSteps: savesHaveSteps(planned),
+      comesInParts: 'path' in test.parsing.source,
     })
     this.#kept = from?.entries ?? []
     this.#reopens = from?.reopens ?? null

@@ -8,6 +8,8 @@ export interface RecordingPlan {
   readonly lastStep: number | null
   /** Saves say their step themselves, since steps come by another way; one that says none came before all steps. */
   readonly savesHaveSteps: boolean
+  /** Values of a step may come after later steps, as in files with a value after the other. */
+  readonly comesInParts: boolean
 }
 
 /** What was recorded after one save. */
@@ -25,8 +27,12 @@ interface OpenRecording {
   readonly startStep: number
   /** The window's first step; null: the first that is logged. */
   first: number | null
+  /** The last step that was logged in it. */
+  last: number | null
   readonly results: Map<number, LoggedMetrics>
   complete: boolean
+  /** What is logged from now on is of another time, whatever its step numbers. */
+  isClosed: boolean
   readonly warnings: string[]
 }
 
@@ -75,8 +81,10 @@ export class Recorder {
       checkpoint,
       startStep,
       first: last === null ? null : last + 1,
+      last: null,
       results: new Map(),
       complete: false,
+      isClosed: false,
       warnings,
     }
     this.#open.set(startStep, recording)
@@ -92,20 +100,37 @@ export class Recorder {
   }
 
   #record(recording: OpenRecording, step: number, metrics: LoggedMetrics): boolean {
-    if (recording.complete && !recording.results.has(step)) return false
     recording.first ??= step
+    if (recording.complete && this.#plan.comesInParts) return addLacking(recording, step, metrics)
+    if (recording.isClosed) return false
+    if (this.#isBeyond(recording, step)) return close(recording)
+    if (this.#beginsAgain(recording, step)) return cut(recording, step)
     if (step < recording.first) return false
-    if (this.#isBeyond(recording, step)) return end(recording)
-    // A step may be logged in parts, and again: the last word counts. One without metrics is only progress.
-    const isProgress = Object.keys(metrics).length === 0
-    if (!isProgress) recording.results.set(step, { ...recording.results.get(step), ...metrics })
+    this.#note(recording, step, metrics)
     return this.#isLast(recording, step) ? end(recording) : false
   }
 
-  #isBeyond({ first, results }: OpenRecording, step: number): boolean {
-    const { stepsToRecord, counts } = this.#plan
-    if (counts === 'entries') return results.size >= stepsToRecord && !results.has(step)
-    return step >= first! + stepsToRecord
+  /** A step may be logged in parts, and again: the last word counts. One without metrics is only progress. */
+  #note(recording: OpenRecording, step: number, metrics: LoggedMetrics): void {
+    const known = recording.results.get(step) ?? {}
+    const isAgain = Object.keys(metrics).some((name) => Object.hasOwn(known, name))
+    if (isAgain && !this.#plan.comesInParts && step < recording.last!)
+      warn(recording, `step numbers went back after step ${recording.last}: what was logged last was recorded`)
+    if (Object.keys(metrics).length > 0) recording.results.set(step, { ...known, ...metrics })
+    recording.last = step
+  }
+
+  /** Before the save itself, as where every epoch counts from 0; a program that goes on may log the step of its save again. */
+  #beginsAgain({ startStep, results }: OpenRecording, step: number): boolean {
+    return !this.#plan.comesInParts && results.size > 0 && step < startStep
+  }
+
+  /** Also where numbers begin again once a window has all its steps. */
+  #isBeyond({ first, last, results, complete }: OpenRecording, step: number): boolean {
+    const { stepsToRecord, counts, comesInParts } = this.#plan
+    const hasAll = complete || (counts === 'entries' && results.size >= stepsToRecord)
+    if (hasAll && !comesInParts) return step !== last
+    return counts === 'entries' ? hasAll && !results.has(step) : step >= first! + stepsToRecord
   }
 
   #isLast({ first }: OpenRecording, step: number): boolean {
@@ -118,4 +143,29 @@ function end(recording: OpenRecording): boolean {
   const isNew = !recording.complete
   recording.complete = true
   return isNew
+}
+
+function close(recording: OpenRecording): boolean {
+  recording.isClosed = true
+  return end(recording)
+}
+
+/** It stays short: whatever has its step numbers from now on came much later. */
+function cut(recording: OpenRecording, step: number): boolean {
+  recording.isClosed = true
+  warn(recording, `step numbers begin again at ${step} after step ${recording.last}, where the window ends`)
+  return true
+}
+
+function warn({ warnings }: OpenRecording, warning: string): void {
+  if (!warnings.includes(warning)) warnings.push(warning)
+}
+
+/** What comes after the end may be the rest of a step, but no other word on it. */
+function addLacking({ results }: OpenRecording, step: number, metrics: LoggedMetrics): boolean {
+  const known = results.get(step)
+  if (!known) return false
+  const rest = Object.entries(metrics).map(([name, values]) => [name, { ...values, ...known[name] }])
+  results.set(step, { ...known, ...Object.fromEntries(rest) })
+  return false
 }
