@@ -1,12 +1,9 @@
-import { isFiniteNumber, metricAt, valueAt } from '../../compare/convergence/logged-values.ts'
 import { joinWords } from '../../compare/convergence/step-list.ts'
-import type { Recording } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
-import { cleanText } from '../../domain/text.ts'
 import type { Manifest } from '../../files/convergence/contract.ts'
 import { metricsOf } from './judge-replay.ts'
 import type { PlannedTest } from './planned-test.ts'
-import { seriesName } from './series-name.ts'
+import { strangeValues } from './strange-values.ts'
 
 /** Recordings that no replay could be judged by. */
 export function refuseUseless(planned: PlannedTest, manifest: Manifest): void {
@@ -37,19 +34,8 @@ function refuseUnseen(planned: PlannedTest, manifest: Manifest): void {
 /** Values of metrics with a rule that nothing can be compared with. */
 function refuseStrange({ test }: PlannedTest, manifest: Manifest): void {
   const metrics = Object.keys(test.rules)
-  const strange = manifest.flatMap(({ results }) => metrics.flatMap((metric) => [...strangeValues(results, metric)]))
+  const strange = manifest.flatMap(({ results }) => strangeValues(results, metrics))
   if (strange.length === 0) return
   const text = `nothing can be compared with ${joinWords([...new Set(strange)])}`
   throw new StageError('run', `${text}; where the program or log_parsing is mended, --start-over gathers anew`)
-}
-
-function* strangeValues(recording: Recording, metric: string): Iterable<string> {
-  for (const step of recording.keys()) {
-    const values = Object.entries(metricAt(recording, step, metric) ?? {})
-    for (const [label, text] of values) {
-      if (isFiniteNumber(valueAt(recording, step, { metric, label }))) continue
-      const name = seriesName(metric, label, values.length)
-      yield `${cleanText(name, 60)} at step ${step}, which is ${JSON.stringify(cleanText(text, 40))}`
-    }
-  }
 }

@@ -1,0 +1,42 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { assay, assayJson } from './assay.ts'
+import { GATHER, MANIFEST, REPLAY, trainingProject } from './training-project.ts'
+
+const ACCEPT = ['converge', 'accept', ...REPLAY.slice(1)]
+
+async function gathered(): Promise<string> {
+  const folder = trainingProject()
+  expect((await assay(GATHER, folder)).code).toBe(0)
+  return folder
+}
+
+const manifest = (folder: string) => readFileSync(join(folder, MANIFEST), 'utf8')
+
+/** As the test was before the rule was there, or after it was removed. */
+function removeRule(folder: string): void {
+  const config = readFileSync(join(folder, 'tests.yml'), 'utf8')
+  writeFileSync(join(folder, 'tests.yml'), config.replace(/ {4}accuracy: .*margin.*\n/, ''))
+}
+
+test('a replay without a label that was recorded is refused by its name', async () => {
+  const folder = await gathered()
+  const before = manifest(folder)
+  const { code, results } = await assayJson(ACCEPT, folder, { MODE: 'one-label' })
+  expect([code, results.map(({ verdict }) => verdict)]).toEqual([1, ['error', 'error', 'error']])
+  expect(results[1]!.error!.message).toContain('has no loss.penalty of step 4, loss.penalty of step 5 and loss.penalty')
+  expect(manifest(folder)).toBe(before)
+})
+
+test('what has no rule now stays as it was recorded', async () => {
+  const folder = await gathered()
+  const before = JSON.parse(manifest(folder)).ckpt_logs['3'].results['4']
+  removeRule(folder)
+  const { code, stdout } = await assay(ACCEPT, folder, { SHIFT: '0.02' })
+  expect(code).toBe(0)
+  expect(stdout).toContain('loss.main: 1.429 → 1.629 (+14 %) at step 6')
+  expect(stdout).not.toMatch(/NaN|Infinity|accuracy/)
+  const after = JSON.parse(manifest(folder)).ckpt_logs['3'].results['4']
+  expect(after).toEqual({ ...before, loss: { main: '2.2', penalty: expect.stringMatching(/^0\.22/) } })
+})
