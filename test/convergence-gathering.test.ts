@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import { assayJson } from './assay.ts'
-import { GATHER, MANIFEST, REPLAY, SIDECAR, trainingProject } from './training-project.ts'
+import { commitTraining, GATHER, MANIFEST, REPLAY, SIDECAR, trainingProject } from './training-project.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -96,4 +96,24 @@ test('steps that are counted anew in every epoch leave the window of the first',
   expect(Object.keys(ckpt_logs)).toEqual(['0'])
   const losses = Object.values<{ loss: { main: string } }>(ckpt_logs['0'].results).map(({ loss }) => loss.main)
   expect(losses).toEqual([10, 5, 10 / 3].map(String))
+})
+
+test('tests whose folders are in several repositories have the commit of their own', async () => {
+  const folder = trainingProject()
+  const config = readFileSync(join(folder, 'tests.yml'), 'utf8')
+  const commits = ['one', 'two'].map((name) => {
+    mkdirSync(join(folder, name))
+    cpSync(join(folder, 'program.mjs'), join(folder, name, 'program.mjs'))
+    return commitTraining(join(folder, name), name)
+  })
+  const tests = ['one', 'two'].map((name) =>
+    config.replace('demo:', `${name}:`).replace('directory: .', `directory: ${name}`),
+  )
+  writeFileSync(join(folder, 'tests.yml'), tests.join(''))
+  expect((await assayJson(GATHER, folder)).code).toBe(0)
+  const gits = ['one', 'two'].map(
+    (name) => JSON.parse(readFileSync(join(folder, SIDECAR.replace('demo', name)), 'utf8')).git,
+  )
+  expect(gits).toEqual(commits.map((commit) => ({ commit, isDirty: false })))
+  expect(commits[0]).not.toBe(commits[1])
 })

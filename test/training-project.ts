@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { project } from './assay.ts'
 
 /**
@@ -101,4 +102,14 @@ export function trainingProject(...changes: (readonly [string, string])[]): stri
     return text.replace(from, to)
   }, CONFIG)
   return project({ 'program.mjs': PROGRAM, 'tests.yml': config })
+}
+
+/** Commits the program, in a new repository where there is none; gives the commit. */
+export function commitTraining(folder: string, message: string): string {
+  const git = (...words: string[]) => execFileSync('git', words, { cwd: folder, encoding: 'utf8' }).trim()
+  git('init', '--quiet')
+  git('add', 'program.mjs')
+  const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+  git(...author, 'commit', '--quiet', '--allow-empty', '-m', message)
+  return git('rev-parse', 'HEAD')
 }

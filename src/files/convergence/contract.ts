@@ -85,6 +85,11 @@ export interface ManifestEntry {
 /** In the order of the file. */
 export type Manifest = readonly ManifestEntry[]
 
+export interface GitState {
+  readonly commit: string
+  readonly isDirty: boolean
+}
+
 /** What the manifest's documented form has no place for, in a file beside it. */
 export interface Sidecar {
   readonly test: string
@@ -92,7 +97,7 @@ export interface Sidecar {
   readonly configDigest: string
   readonly gatheredAt: string
   readonly environment: Readonly<Record<string, string>>
-  readonly git: { readonly commit: string; readonly isDirty: boolean } | null
+  readonly git: GitState | null
   readonly argv: readonly string[]
   /** By start step. */
   readonly checkpoints: Readonly<Record<string, CheckpointFacts>>

@@ -1,6 +1,6 @@
 import { FormatError } from '../../domain/errors.ts'
 import { writeFileAtomic } from '../atomic.ts'
-import type { CheckpointFacts, Sidecar } from './contract.ts'
+import type { CheckpointFacts, GitState, Sidecar } from './contract.ts'
 import { readStored, type StoredObject, storedRecording } from './stored-json.ts'
 
 const SCHEMA = 'assay/convergence@1'
@@ -26,7 +26,7 @@ export async function readSidecar(path: string): Promise<Sidecar> {
   }
 }
 
-function gitOf(stored: StoredObject): NonNullable<Sidecar['git']> {
+function gitOf(stored: StoredObject): GitState {
   return { commit: stored.text('commit'), isDirty: stored.flag('isDirty') }
 }
 

@@ -1,11 +1,21 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Sidecar } from '../../files/convergence/contract.ts'
+import type { GitState } from '../../files/convergence/contract.ts'
 
 const run = promisify(execFile)
 
+/** Looks at each folder once: all windows of a run are of one state. */
+export function gitStates(): (folder: string) => Promise<GitState | null> {
+  const known = new Map<string, Promise<GitState | null>>()
+  return (folder) => {
+    const state = known.get(folder) ?? gitState(folder)
+    known.set(folder, state)
+    return state
+  }
+}
+
 /** The commit of a folder's repository; null where there is none, or no git. */
-export async function gitState(folder: string): Promise<Sidecar['git']> {
+async function gitState(folder: string): Promise<GitState | null> {
   try {
     const [{ stdout: commit }, { stdout: changes }] = await Promise.all([
       run('git', ['rev-parse', 'HEAD'], { cwd: folder }),

@@ -10,7 +10,7 @@ import { describeEnvironment } from '../environment.ts'
 import { type Invocation, reproduceOf } from '../invocation.ts'
 import { type Audience, type JudgedOutcome, judgeSuites, listSuites, type Planned } from '../judge-suites.ts'
 import { type ConvergeInvocation, plannedTests } from './converge-invocation.ts'
-import { gitState } from './git-state.ts'
+import { gitStates } from './git-state.ts'
 
 /** What is done with the windows of a storage. */
 export type ConvergeAction = 'judge' | 'renew'
@@ -52,7 +52,8 @@ export async function configuredConvergence(
 
 function optionsOf(invocation: Invocation, tests: readonly PlannedTest[]): Omit<ConvergenceOptions, 'seeds'> {
   const { values } = invocation
-  return { tests, jobs: values.jobs ?? 1, environment: describeEnvironment(), reproduce: reproduceOf(invocation) }
+  const state = { environment: describeEnvironment(), git: gitStates() }
+  return { tests, jobs: values.jobs ?? 1, ...state, reproduce: reproduceOf(invocation) }
 }
 
 async function planned(
@@ -65,10 +66,7 @@ async function planned(
   for (const test of tests) refuseMissingFolder(test)
   const options = { ...optionsOf(invocation, tests), seeds: converge.seeds }
   const choices = { convergence: { tests: tests.map(({ test }) => test.digest), seeds: converge.seeds } }
-  if (converge.gather) {
-    const git = await gitState(tests[0]?.cwd ?? cwd)
-    return { suites: [gatherSuite({ ...options, git, startOver: converge.startOver })], choices }
-  }
+  if (converge.gather) return { suites: [gatherSuite({ ...options, startOver: converge.startOver })], choices }
   refuseUngathered(tests, converge.storagePath)
   return { suites: [action === 'renew' ? renewalSuite(options) : convergenceSuite(options)], choices }
 }

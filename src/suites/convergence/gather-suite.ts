@@ -6,7 +6,6 @@ import { type Gathered, gather } from './gather.ts'
 import { type GatherPoint, gatherPoint, lacksOnlySeeds } from './gather-point.ts'
 import { gatherSamples } from './gather-samples.ts'
 import { seedless } from './judge-replay.ts'
-import type { Provenance } from './ledger.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { programError } from './program-error.ts'
 import { ProgramTurns } from './program-turns.ts'
@@ -16,7 +15,6 @@ import { caseOf } from './suite.ts'
 export interface GatherOptions extends ConvergenceOptions {
   /** Writes over what is there. */
   readonly startOver: boolean
-  readonly git: Provenance['git']
 }
 
 /** Known-good training, run once: recordings from every save on. */
@@ -33,13 +31,14 @@ export function gatherSuite(options: GatherOptions): Suite {
 }
 
 async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: GatherOptions): Promise<Judgement> {
-  const { startOver, environment, git, seeds } = options
+  const { startOver, environment, seeds } = options
   await planned.storage.create()
   if (!startOver && (await lacksOnlySeeds(planned, seeds))) {
     await gatherSamples(planned, seeds, lab)
     return captured(c, planned, options, null)
   }
   const from = await gatherPoint(planned, startOver)
+  const git = await options.git(planned.cwd)
   const gathered = await gather(planned, from, { environment, git }, lab)
   const failure = failureOf(planned, gathered, from)
   if (!failure) {

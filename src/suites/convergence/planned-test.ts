@@ -1,4 +1,4 @@
-import type { ConvergenceTest } from '../../files/convergence/contract.ts'
+import type { ConvergenceTest, GitState } from '../../files/convergence/contract.ts'
 import type { Storage } from './storage.ts'
 
 /** A test with everything that its file does not say. */
@@ -18,5 +18,7 @@ export interface ConvergenceOptions {
   /** Programs that run at once: they have the devices to themselves, unless somebody says otherwise. */
   readonly jobs: number
   readonly environment: Readonly<Record<string, string>>
+  /** Of the repository that a folder is in; tests of one file may have several. */
+  readonly git: (folder: string) => Promise<GitState | null>
   readonly reproduce: (id: string) => string
 }
