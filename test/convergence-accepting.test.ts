@@ -2,12 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { assay, assayJson } from './assay.ts'
-import { GATHER, MANIFEST, REPLAY, trainingProject } from './training-project.ts'
+import { commitTraining, GATHER, MANIFEST, REPLAY, SIDECAR, trainingProject } from './training-project.ts'
 
 const ACCEPT = ['converge', 'accept', ...REPLAY.slice(1)]
 
-async function gathered(): Promise<string> {
-  const folder = trainingProject()
+async function gathered(folder = trainingProject()): Promise<string> {
   expect((await assay(GATHER, folder)).code).toBe(0)
   return folder
 }
@@ -39,4 +38,17 @@ test('what has no rule now stays as it was recorded', async () => {
   expect(stdout).not.toMatch(/NaN|Infinity|accuracy/)
   const after = JSON.parse(manifest(folder)).ckpt_logs['3'].results['4']
   expect(after).toEqual({ ...before, loss: { main: '2.2', penalty: expect.stringMatching(/^0\.22/) } })
+})
+
+test('a window shows when and at which commit it was renewed, the others when they were gathered', async () => {
+  const folder = trainingProject()
+  const gatheredAt = commitTraining(folder, 'known to be good')
+  await gathered(folder)
+  const renewedAt = commitTraining(folder, 'better')
+  expect((await assay([...ACCEPT, '-k', 'ckpt_3'], folder)).code).toBe(0)
+  const { gatheredAt: at, renewals } = JSON.parse(readFileSync(join(folder, SIDECAR), 'utf8'))
+  const [other, renewed] = (await assayJson(REPLAY, folder)).results.map(({ measurements }) => measurements)
+  expect(other).toMatchObject({ 'reference.gathered': at, 'reference.commit': gatheredAt })
+  expect(renewed).toMatchObject({ 'reference.renewed': renewals[0].at, 'reference.commit': renewedAt })
+  expect(renewed).not.toHaveProperty(['reference.gathered'])
 })

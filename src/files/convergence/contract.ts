@@ -101,8 +101,15 @@ export interface Sidecar {
   readonly argv: readonly string[]
   /** By start step. */
   readonly checkpoints: Readonly<Record<string, CheckpointFacts>>
-  /** When and from what `assay converge accept` renewed it. */
-  readonly renewals: readonly { readonly at: string; readonly startSteps: readonly number[] }[]
+  /** What `assay converge accept` renewed. */
+  readonly renewals: readonly Renewal[]
+}
+
+export interface Renewal {
+  readonly at: string
+  readonly startSteps: readonly number[]
+  /** Null also where it was not written down yet. */
+  readonly git: GitState | null
 }
 
 export interface CheckpointFacts {

@@ -1,6 +1,6 @@
 import { FormatError } from '../../domain/errors.ts'
 import { writeFileAtomic } from '../atomic.ts'
-import type { CheckpointFacts, GitState, Sidecar } from './contract.ts'
+import type { CheckpointFacts, GitState, Renewal, Sidecar } from './contract.ts'
 import { readStored, type StoredObject, storedRecording } from './stored-json.ts'
 
 const SCHEMA = 'assay/convergence@1'
@@ -17,17 +17,23 @@ export async function readSidecar(path: string): Promise<Sidecar> {
     configDigest: stored.text('configDigest'),
     gatheredAt: stored.text('gatheredAt'),
     environment: Object.fromEntries(environment.keys.map((key) => [key, environment.text(key)])),
-    git: stored.has('git') ? gitOf(stored.object('git')) : null,
+    git: gitOf(stored),
     argv: stored.texts('argv'),
     checkpoints: Object.fromEntries(
       checkpoints.keys.map((key) => [checkpoints.wholeKey(key), factsOf(checkpoints.object(key))]),
     ),
-    renewals: stored.objects('renewals').map((one) => ({ at: one.text('at'), startSteps: one.wholes('startSteps') })),
+    renewals: stored.objects('renewals').map(renewalOf),
   }
 }
 
-function gitOf(stored: StoredObject): GitState {
-  return { commit: stored.text('commit'), isDirty: stored.flag('isDirty') }
+function gitOf(stored: StoredObject): GitState | null {
+  if (!stored.has('git')) return null
+  const git = stored.object('git')
+  return { commit: git.text('commit'), isDirty: git.flag('isDirty') }
+}
+
+function renewalOf(stored: StoredObject): Renewal {
+  return { at: stored.text('at'), startSteps: stored.wholes('startSteps'), git: gitOf(stored) }
 }
 
 function factsOf(stored: StoredObject): CheckpointFacts {

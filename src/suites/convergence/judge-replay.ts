@@ -15,6 +15,7 @@ import type { Judgement, Lab } from '../../runs/contract.ts'
 import { curveOf, outputOf, reasonOf } from './describe-window.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { isHealthy, programError } from './program-error.ts'
+import { provenanceOf } from './provenance.ts'
 import { type Replay, replay } from './replay.ts'
 
 /** One recording of a manifest, to be done again. */
@@ -200,13 +201,12 @@ export function seedless({ test }: PlannedTest, seeds: readonly number[]): strin
 }
 
 function measurementsOf(
-  { sidecar, planned }: WindowUnderTest,
+  { entry, sidecar, planned }: WindowUnderTest,
   replays: readonly Replay[],
 ): Record<string, string | number> {
   return {
     'reference.manifest': basename(planned.storage.manifestPath),
-    ...(sidecar && { 'reference.gathered': sidecar.gatheredAt }),
-    ...(sidecar?.git && { 'reference.commit': `${sidecar.git.commit}${sidecar.git.isDirty ? ' with changes' : ''}` }),
+    ...(sidecar && provenanceOf(sidecar, entry.startStep)),
     'target.command': (replays[0]?.argv ?? []).join(' '),
     ...(sidecar &&
       sidecar.configDigest !== planned.test.digest && { 'target.configuration': 'changed since gathering' }),

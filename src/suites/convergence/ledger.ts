@@ -49,8 +49,8 @@ export class Ledger {
     this.#facts = new Map(this.#kept.flatMap(({ startStep }) => factsAt(from, startStep)))
     const gatheredAt = new Date().toISOString()
     // Who has looked at all of it says that it is complete.
-    const identity = { test: test.name, complete: false, configDigest: test.digest, argv, renewals: [] }
-    this.#header = { ...identity, ...provenance, gatheredAt }
+    const identity = { test: test.name, complete: false, configDigest: test.digest, argv }
+    this.#header = { ...identity, ...provenance, gatheredAt, renewals: from?.renewals ?? [] }
     if (from) this.#recorder.take({ kind: 'save', checkpoint: from.reopens.checkpoint })
   }
 

@@ -1,5 +1,5 @@
 import type { Recording } from '../../domain/convergence.ts'
-import type { Sidecar } from '../../files/convergence/contract.ts'
+import type { GitState, Sidecar } from '../../files/convergence/contract.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { sampleWindow } from './gather-samples.ts'
 import { replayAll, type WindowUnderTest } from './judge-replay.ts'
@@ -12,14 +12,15 @@ export async function renewWindow(
   id: string,
   window: WindowUnderTest,
   lab: Lab,
-  { seeds, reproduce }: Pick<ConvergenceOptions, 'reproduce' | 'seeds'>,
+  { seeds, reproduce, git }: Pick<ConvergenceOptions, 'reproduce' | 'seeds' | 'git'>,
 ): Promise<Judgement> {
   const { planned, entry } = window
+  const state = await git(planned.cwd)
   const [replay] = await replayAll(window, lab, [])
   const results = renewed(entry.results, wholeRecording(window, replay!))
   await planned.storage.change((manifest, sidecar) => [
     manifest.map((other) => (other.startStep === entry.startStep ? { ...other, results } : other)),
-    sidecar && renewedSidecar(sidecar, entry.startStep),
+    sidecar && renewedSidecar(sidecar, entry.startStep, state),
   ])
   if (seeds.length > 0 && planned.test.flags.run.seed)
     await sampleWindow({ ...window, entry: { ...entry, results } }, seeds, lab)
@@ -43,9 +44,9 @@ function renewed(before: Recording, replayed: Recording): Recording {
 }
 
 /** What other seeds gave belongs to what was there before. */
-function renewedSidecar(sidecar: Sidecar, startStep: number): Sidecar {
+function renewedSidecar(sidecar: Sidecar, startStep: number, git: GitState | null): Sidecar {
   const facts = sidecar.checkpoints[startStep]
-  const renewal = { at: new Date().toISOString(), startSteps: [startStep] }
+  const renewal = { at: new Date().toISOString(), startSteps: [startStep], git }
   return {
     ...sidecar,
     checkpoints: { ...sidecar.checkpoints, ...(facts && { [startStep]: { ...facts, samples: [] } }) },
