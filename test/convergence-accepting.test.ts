@@ -24,8 +24,14 @@ test('a replay without a label that was recorded is refused by its name', async 
   const before = manifest(folder)
   const { code, results } = await assayJson(ACCEPT, folder, { MODE: 'one-label' })
   expect([code, results.map(({ verdict }) => verdict)]).toEqual([1, ['error', 'error', 'error']])
-  expect(results[1]!.error!.message).toContain('has no loss.penalty of step 4, loss.penalty of step 5 and loss.penalty')
+  expect(results[1]!.error!.message).toContain('has no loss.penalty of steps 4 to 6; where')
   expect(manifest(folder)).toBe(before)
+})
+
+test('a replay that is not finite is refused with what it logged', async () => {
+  const folder = await gathered()
+  const { results } = await assayJson([...ACCEPT, '-k', 'ckpt_3'], folder, { MODE: 'nan' })
+  expect(results[0]!.error!.message).toContain('nothing can be compared with loss.main at step 5, which is "NaN"')
 })
 
 test('what has no rule now stays as it was recorded', async () => {

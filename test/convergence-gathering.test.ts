@@ -60,7 +60,11 @@ describe('values that nothing can be compared with', () => {
   test.each([
     ['NaN', { MODE: 'nan' }, 'loss.main at step 10, which is "NaN"'],
     ['infinities', { AFTER: 'e999' }, 'loss.main at step 0, which is "10e999"'],
-    ['what is no number', { AFTER: ',' }, 'loss.main at step 1, which is "5,"'],
+    [
+      'what is no number',
+      { AFTER: ',' },
+      'loss.main at step 1, which is "5,", loss.main at step 2, which is "3.3333333333333335," and 6 more',
+    ],
   ])('%s are an error that names them, and nothing is complete', async (_what, env, words) => {
     const folder = trainingProject()
     const { verdict, error } = await gather(folder, env)

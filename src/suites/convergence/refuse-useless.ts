@@ -1,9 +1,8 @@
-import { joinWords } from '../../compare/convergence/step-list.ts'
 import { StageError } from '../../domain/errors.ts'
 import type { Manifest } from '../../files/convergence/contract.ts'
 import { metricsOf } from './judge-replay.ts'
 import type { PlannedTest } from './planned-test.ts'
-import { strangeValues } from './strange-values.ts'
+import { strangeText } from './strange-values.ts'
 
 /** Recordings that no replay could be judged by. */
 export function refuseUseless(planned: PlannedTest, manifest: Manifest): void {
@@ -33,9 +32,8 @@ function refuseUnseen(planned: PlannedTest, manifest: Manifest): void {
 
 /** Values of metrics with a rule that nothing can be compared with. */
 function refuseStrange({ test }: PlannedTest, manifest: Manifest): void {
-  const metrics = Object.keys(test.rules)
-  const strange = manifest.flatMap(({ results }) => strangeValues(results, metrics))
-  if (strange.length === 0) return
-  const text = `nothing can be compared with ${joinWords([...new Set(strange)])}`
+  const results = manifest.map((entry) => entry.results)
+  const text = strangeText(results, Object.keys(test.rules))
+  if (text === null) return
   throw new StageError('run', `${text}; where the program or log_parsing is mended, --start-over gathers anew`)
 }

@@ -1,10 +1,22 @@
 import { isFiniteNumber, metricAt, valueAt } from '../../compare/convergence/logged-values.ts'
+import { joinWords } from '../../compare/convergence/step-list.ts'
 import type { Recording } from '../../domain/convergence.ts'
 import { cleanText } from '../../domain/text.ts'
 import { seriesName } from './series-name.ts'
 
-/** What nothing can be compared with, in words: `loss.main at step 5, which is "nan"`. */
-export function strangeValues(recording: Recording, metrics: readonly string[]): string[] {
+const SHOWN = 3
+
+/** Null: all can be compared with. */
+export function strangeText(recordings: readonly Recording[], metrics: readonly string[]): string | null {
+  const strange = [...new Set(recordings.flatMap((recording) => strangeValues(recording, metrics)))]
+  const more = strange.length > SHOWN ? [`${strange.length - SHOWN} more`] : []
+  return strange.length === 0
+    ? null
+    : `nothing can be compared with ${joinWords([...strange.slice(0, SHOWN), ...more])}`
+}
+
+/** `loss.main at step 5, which is "nan"` */
+function strangeValues(recording: Recording, metrics: readonly string[]): string[] {
   return metrics.flatMap((metric) => [...recording.keys()].flatMap((step) => strangeAt(recording, step, metric)))
 }
 
