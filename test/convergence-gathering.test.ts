@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
-import { assayJson } from './assay.ts'
+import { assay, assayJson } from './assay.ts'
 import { commitTraining, GATHER, MANIFEST, REPLAY, SIDECAR, trainingProject } from './training-project.ts'
 
 type Environment = Readonly<Record<string, string>>
@@ -34,6 +34,39 @@ describe('gathering anew', () => {
     expect(error!.message).toContain(`${MANIFEST} stays as it was`)
     expect(stored(folder)).toEqual(before)
   })
+})
+
+test('a program that logs to the other stream: the error says so', async () => {
+  const folder = trainingProject(['log_output: stdout', 'log_output: stderr'])
+  const { verdict, error } = await gather(folder)
+  expect(verdict).toBe('error')
+  expect(error).toMatchObject({ side: 'reference', stderr: expect.stringContaining('Saving model to') })
+  expect(error!.message).toContain('of 0 lines on stderr (stdout, which is not read, has 16 lines)')
+})
+
+describe('a storage', () => {
+  test.each([
+    ['is a file', ['-s', 'tests.yml'], /a part of tests\.yml\/ckpts is a file where a folder was expected/],
+    [
+      'has other manifests',
+      ['-s', 'storage', '--manifest-name', 'typo.json'],
+      /there is demo_convergence_harness_manifest\.json; a manifest is called <test>_<--manifest-name>/,
+    ],
+  ])('that %s is a usage error', async (what, words, message) => {
+    const folder = what === 'is a file' ? trainingProject() : await gathered()
+    const args = ['converge', '-t', 'tests.yml', ...words, ...(what === 'is a file' ? ['-g'] : [])]
+    const { code, stderr } = await assay(args, folder)
+    expect([code, stderr]).toEqual([4, expect.stringMatching(message)])
+  })
+})
+
+test('seeds that are there already are not replayed again', async () => {
+  const folder = await gathered()
+  await gather(folder, {}, '--seeds', '1,2')
+  const { steps, figures } = await gather(folder, {}, '--seeds', '2,3')
+  expect(steps!.filter(({ title }) => /seed 2/.test(title))).toEqual([])
+  expect(steps!.filter(({ title }) => /seed 3/.test(title))).toHaveLength(3)
+  expect(figures).toContainEqual(expect.stringContaining('3 more seeds'))
 })
 
 describe('going on with a gathering', () => {

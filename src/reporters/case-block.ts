@@ -31,7 +31,7 @@ export interface BlockOptions {
 const LABEL_WIDTH = 11
 const WORST_SHOWN = 5
 const OUTPUTS_SHOWN = 5
-const STDERR_LINES = 10
+const PRINTED_LINES = 10
 const COMMAND_LENGTH = 8000
 const REFINEMENTS = new Set(['mean_abs', 'median_abs', 'mean_rel', 'median_rel', 'p99_rel', 'rmse', 'max_ulp'])
 const INSTALLATION = new Set(['file', 'devices', 'engine', 'features', 'isolated', 'warnings', 'deterministic'])
@@ -114,7 +114,7 @@ function errorLines(error: CaseError, options: BlockOptions): string[] {
     ...write('tool', error.tool && cleanText(error.tool)),
     ...write('command', argv && cleanText(argv, 1000)),
   ]
-  return error.stderr ? [...lines, ...stderrLines(error.stderr, options)] : lines
+  return error.stderr ? [...lines, ...printedLines(error.stderr, options)] : lines
 }
 
 const TEXTS_SHOWN = 1
@@ -130,11 +130,11 @@ function textLines({ texts = [] }: Result, { style, verbose }: BlockOptions): st
     ])
 }
 
-function stderrLines(stderr: string, { style, verbose }: BlockOptions): string[] {
-  const { lines, omitted } = cleanLog(stderr, verbose ? 10 * STDERR_LINES : STDERR_LINES)
+function printedLines(printed: string, { style, verbose }: BlockOptions): string[] {
+  const { lines, omitted } = cleanLog(printed, verbose ? 10 * PRINTED_LINES : PRINTED_LINES)
   const notes = omitted > 0 ? [style.paint('dim', `… ${omitted} earlier ${omitted === 1 ? 'line' : 'lines'}`)] : []
   const texts = [...notes, ...lines.map((line) => shortenMiddle(line, style.columns - 6))]
-  const head = `  ${style.paint('dim', 'stderr')}`
+  const head = `  ${style.paint('dim', 'printed')}`
   return texts.length > 0 ? [head, ...texts.map((text) => `    ${style.paint('dim', '|')} ${text}`)] : []
 }
 

@@ -193,7 +193,7 @@ describe('junit', () => {
         compared   0 of 1
         tool       onnxruntime-node
         command    node &quot;ort worker.js&quot;
-        stderr
+        printed
           | loading
           | terminate called after throwing an instance of &apos;Ort::Exception&apos;
           |   what():  Cast

@@ -52,7 +52,7 @@ describe('a run replayed into a log', () => {
         compared   0 of 1
         tool       onnxruntime-node
         command    node "ort worker.js"
-        stderr
+        printed
           | loading
           | terminate called after throwing an instance of 'Ort::Exception'
           |   what():  Cast

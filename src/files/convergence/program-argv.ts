@@ -29,20 +29,26 @@ export function replayArgv({ executable, flags }: ConvergenceTest, reach: Replay
   ]
 }
 
-/** Known-good training that goes on from one of its own checkpoints. */
+/** Known-good training that goes on from one of its own checkpoints, to where it would have ended. */
 export function resumeArgv(
-  { executable, flags }: ConvergenceTest,
+  { executable, flags, runFor }: ConvergenceTest,
   reach: { readonly checkpointOutput: string; readonly checkpointInput: string; readonly startStep: number },
 ): string[] {
   const { gather, run, common } = flags
+  const left = (flag: Flag) => (runFor === 'count' && flag.key === run.runFor.key ? less(flag, reach.startStep) : flag)
   return [
     ...executable,
     ...[gather.checkpointOutput.key, reach.checkpointOutput],
     ...[run.checkpointInput.key, reach.checkpointInput],
     ...[run.startStep.key, String(reach.startStep)],
-    ...words(gather.misc),
-    ...words(common),
+    ...words(gather.misc.map(left)),
+    ...words(common.map(left)),
   ]
+}
+
+/** A program that is told how many steps to do has done some of them. */
+function less(flag: Flag, done: number): Flag {
+  return /^\d+$/.test(flag.value ?? '') ? { ...flag, value: String(Math.max(0, Number(flag.value) - done)) } : flag
 }
 
 /** A seed that is written in the configuration stands unless another is asked for. */

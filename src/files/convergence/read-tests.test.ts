@@ -163,6 +163,15 @@ describe('the documented configuration', () => {
     )
   })
 
+  it('goes on to where training would have ended, although its program counts what is left', async () => {
+    const documented = await loadOne(DOCUMENTED)
+    const { flags } = documented
+    const test = { ...documented, flags: { ...flags, run: { ...flags.run, runFor: { key: '--epochs' } } } }
+    const reach = { checkpointOutput: 'out', checkpointInput: 'in', startStep: 20 }
+    expect(resumeArgv({ ...test, runFor: 'count' }, reach)).toContain('180')
+    expect(resumeArgv({ ...test, runFor: 'end' }, reach)).toContain('200')
+  })
+
   const MANDATORY = [
     'directory',
     'executable',

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { joinWords } from '../../compare/convergence/step-list.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { ConvergenceSettings } from '../../settings/assay-config.ts'
 import { gatherSuite } from '../../suites/convergence/gather-suite.ts'
@@ -21,7 +23,11 @@ export function judgeConvergence(
   audience: Audience,
   action: ConvergeAction = 'judge',
 ): Promise<JudgedOutcome> {
-  return judgeSuites(invocation, audience, () => planned(invocation, audience, action))
+  return judgeSuites(invocation, audience, async () => {
+    const work = await planned(invocation, audience, action)
+    if (invocation.converge.gather) await Promise.all(work.tests.map(({ storage }) => storage.create()))
+    return work
+  })
 }
 
 /** The ids of the cases; no program is started. */
@@ -60,15 +66,15 @@ async function planned(
   invocation: ConvergeInvocation,
   told: Pick<Audience, 'notice' | 'hear'>,
   action: ConvergeAction,
-): Promise<Planned> {
+): Promise<Planned & { readonly tests: readonly PlannedTest[] }> {
   const { converge, cwd } = invocation
   const tests = await plannedTests(cwd, converge, told)
   for (const test of tests) refuseMissingFolder(test)
   const options = { ...optionsOf(invocation, tests), seeds: converge.seeds }
   const choices = { convergence: { tests: tests.map(({ test }) => test.digest), seeds: converge.seeds } }
-  if (converge.gather) return { suites: [gatherSuite({ ...options, startOver: converge.startOver })], choices }
-  refuseUngathered(tests, converge.storagePath)
-  return { suites: [action === 'renew' ? renewalSuite(options) : convergenceSuite(options)], choices }
+  if (converge.gather) return { tests, suites: [gatherSuite({ ...options, startOver: converge.startOver })], choices }
+  await refuseUngathered(tests, converge.storagePath)
+  return { tests, suites: [action === 'renew' ? renewalSuite(options) : convergenceSuite(options)], choices }
 }
 
 function refuseMissingFolder({ test, cwd }: PlannedTest): void {
@@ -77,12 +83,19 @@ function refuseMissingFolder({ test, cwd }: PlannedTest): void {
   throw new UsageError('converge', `${text}; it is relative to the git root of the configuration, or to --root`)
 }
 
-function refuseUngathered(tests: readonly PlannedTest[], storage: string): void {
+async function refuseUngathered(tests: readonly PlannedTest[], storage: string): Promise<void> {
   if (tests.some((test) => test.storage.exists)) return
   const [first] = tests
   const wanted = first ? `: looked for ${first.storage.shownManifest}` : ''
-  throw new UsageError(
-    'converge',
-    `nothing was gathered in ${storage} yet${wanted}; gather known-good training with -g first`,
-  )
+  const others = await manifestsIn(first?.storage.folder)
+  const hint =
+    others.length > 0
+      ? `there ${others.length === 1 ? 'is' : 'are'} ${joinWords(others)}; a manifest is called <test>_<--manifest-name>`
+      : 'gather known-good training with -g first'
+  throw new UsageError('converge', `nothing of this was gathered in ${storage} yet${wanted}; ${hint}`)
+}
+
+async function manifestsIn(folder: string | undefined): Promise<string[]> {
+  const names = folder === undefined ? [] : await readdir(folder).catch(() => [])
+  return names.filter((name) => /_.*\.json$/.test(name) && !name.endsWith('.assay.json')).sort()
 }

@@ -38,6 +38,8 @@ export interface ProgramOutcome {
   /** The last of both streams. */
   readonly tail: string
   readonly lines: number
+  /** On the stream that is not read. */
+  readonly otherLines: number
   readonly warnings: readonly string[]
   readonly durationMs: number
 }

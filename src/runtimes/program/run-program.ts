@@ -42,7 +42,16 @@ async function started(request: ProgramRequest, log: LogFile): Promise<Timeless>
 }
 
 function notStarted(problem: string): Timeless {
-  return { ending: 'not-started', exitCode: null, signal: null, problem, tail: '', lines: 0, warnings: [] }
+  return {
+    ending: 'not-started',
+    exitCode: null,
+    signal: null,
+    problem,
+    tail: '',
+    lines: 0,
+    otherLines: 0,
+    warnings: [],
+  }
 }
 
 class ProgramRun {
@@ -55,6 +64,7 @@ class ProgramRun {
   readonly #watch: Watch
   readonly #polling: NodeJS.Timeout | null
   #nextPollAt = 0
+  #otherLines = 0
   #ending: ProgramOutcome['ending'] = 'exited'
   #isHeard = true
   #problem: string | null = null
@@ -89,7 +99,8 @@ class ProgramRun {
       const { lineCount, warnings } = await this.#reading.end()
       if (this.#failure) throw this.#failure.error
       const all = [...warnings, ...(warning === null ? [] : [warning]), ...(this.#source?.warnings ?? [])]
-      const seen = { exitCode, signal, tail: this.#tail.text(), lines: lineCount, warnings: all }
+      const counts = { lines: lineCount, otherLines: this.#otherLines }
+      const seen = { exitCode, signal, tail: this.#tail.text(), ...counts, warnings: all }
       return { ending: this.#ending, problem: this.#problem, ...seen }
     } finally {
       this.#watch.close()
@@ -104,6 +115,7 @@ class ProgramRun {
       this.#watch.sign()
       this.#tail.add(bytes)
       this.#log.add(bytes)
+      if (!isRead) this.#otherLines += lineEndsIn(bytes)
       if (!isRead || !this.#isHeard) return
       // Rows that were written before a line was printed are to come before it.
       if (performance.now() >= this.#nextPollAt) this.#poll()
@@ -174,4 +186,10 @@ class ProgramRun {
     this.#stop('aborted', 'reading its log failed')
     this.#resume()
   }
+}
+
+function lineEndsIn(bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count++
+  return count
 }

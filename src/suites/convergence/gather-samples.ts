@@ -4,13 +4,17 @@ import { metricsOf, replayAll, type WindowUnderTest } from './judge-replay.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { wholeRecording } from './whole-recording.ts'
 
-/** Does every window again with further seeds, so that what noise is normal is known; written down after each. */
+/** Does every window again with the seeds that it lacks, so that what noise is normal is known; written down after each. */
 export async function gatherSamples(planned: PlannedTest, seeds: readonly number[], lab: Lab): Promise<void> {
   const { storage } = planned
   const [manifest, sidecar] = [await storage.manifest(), await storage.sidecar()]
-  if (seeds.length > 0 && planned.test.flags.run.seed)
-    for (const entry of manifest)
-      await sampleWindow({ planned, entry, sidecar, windows: 1, recorded: metricsOf(manifest) }, seeds, lab)
+  if (!planned.test.flags.run.seed) return
+  for (const entry of manifest) {
+    const known = sidecar?.checkpoints[entry.startStep]?.samples ?? []
+    const lacking = seeds.filter((seed) => known.every((sample) => sample.seed !== seed))
+    const window = { planned, entry, sidecar, windows: 1, recorded: metricsOf(manifest) }
+    for (const seed of lacking) await sampleWindow(window, [seed], lab)
+  }
 }
 
 export async function sampleWindow(window: WindowUnderTest, seeds: readonly number[], lab: Lab): Promise<void> {

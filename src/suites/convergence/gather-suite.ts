@@ -1,5 +1,5 @@
 import type { CaseError } from '../../domain/result.ts'
-import type { CheckpointFacts, Manifest, ManifestEntry } from '../../files/convergence/contract.ts'
+import type { CheckpointFacts, ConvergenceTest, Manifest, ManifestEntry } from '../../files/convergence/contract.ts'
 import { shownPath } from '../../files/shown-path.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { type Gathered, gather } from './gather.ts'
@@ -32,7 +32,6 @@ export function gatherSuite(options: GatherOptions): Suite {
 
 async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: GatherOptions): Promise<Judgement> {
   const { startOver, environment, seeds } = options
-  await planned.storage.create()
   if (!startOver && (await lacksOnlySeeds(planned, seeds))) {
     await gatherSamples(planned, seeds, lab)
     return captured(c, planned, options, null)
@@ -82,7 +81,7 @@ function failureOf(planned: PlannedTest, gathered: Gathered, from: GatherPoint |
   const { ending, exitCode } = gathered.outcome
   const isWell = ending === 'exited' && exitCode === 0
   if (isWell && gathered.isWritten) return null
-  const error = programError(gathered)
+  const error = programError(gathered, 'reference')
   const why = isWell ? whyNothing(planned, gathered, from) : error.message
   return { ...error, message: [why, ...untouched(planned, gathered)].join('; ') }
 }
@@ -92,9 +91,17 @@ function whyNothing({ test }: PlannedTest, { empty, outcome }: Gathered, from: G
   const why = from
     ? `the program went on from ${shownPath(from.reopens.checkpoint)} and logged no step of the window after it`
     : saves > 0
-      ? `no step was logged after the ${saves} saves`
+      ? `no step was logged after ${saves === 1 ? 'the save' : `any of ${saves} saves`}`
       : 'no line says that a checkpoint was saved'
-  return `${why}, of ${outcome.lines} lines; see log_parsing of ${test.name} and log_output`
+  return `${why}, ${linesText(test.logOutput, outcome)}; see log_parsing of ${test.name} and log_output`
+}
+
+/** `of 0 lines on stderr; stdout has 12`: the likeliest reason why nothing was found. */
+function linesText(read: ConvergenceTest['logOutput'], { lines, otherLines }: Gathered['outcome']): string {
+  const counted = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`
+  if (read === 'both') return `of ${counted(lines)}`
+  const other = read === 'stdout' ? 'stderr' : 'stdout'
+  return `of ${counted(lines)} on ${read}${otherLines > 0 ? ` (${other}, which is not read, has ${counted(otherLines)})` : ''}`
 }
 
 function untouched({ storage }: PlannedTest, { isWritten }: Gathered): string[] {
@@ -121,7 +128,9 @@ function windowText({ startStep, checkpoint, results }: ManifestEntry, facts: Ch
   const steps = [...results.keys()]
   const about = [
     steps.length === 1 ? `step ${steps[0]}` : `steps ${steps[0]} to ${steps.at(-1)}`,
-    facts && facts.samples.length > 0 && `${facts.samples.length} more seeds`,
+    facts &&
+      facts.samples.length > 0 &&
+      `${facts.samples.length} more ${facts.samples.length === 1 ? 'seed' : 'seeds'}`,
     facts && !facts.complete && 'short: training ended before the window did',
     checkpoint,
   ]

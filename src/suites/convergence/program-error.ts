@@ -1,18 +1,16 @@
 import type { CaseError } from '../../domain/result.ts'
+import type { Side } from '../../domain/verdict.ts'
 import type { ProgramOutcome } from '../../runtimes/program/contract.ts'
 
 /** Why a program could not be judged, with the last that it printed. */
-export function programError({
-  outcome,
-  argv,
-}: {
-  readonly outcome: ProgramOutcome
-  readonly argv: readonly string[]
-}): CaseError {
+export function programError(
+  { outcome, argv }: { readonly outcome: ProgramOutcome; readonly argv: readonly string[] },
+  side: Side = 'target',
+): CaseError {
   const { exitCode, signal, tail } = outcome
   return {
     stage: 'run',
-    side: 'target',
+    side,
     message: endingText(outcome),
     tool: argv[0] ?? '',
     argv,

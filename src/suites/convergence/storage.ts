@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { explainWriteError } from '../../files/atomic.ts'
 import type { ConvergenceTest, Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import { readManifest, writeManifest } from '../../files/convergence/manifest.ts'
 import { readSidecar, writeSidecar } from '../../files/convergence/sidecar.ts'
@@ -36,7 +37,9 @@ export class Storage {
   }
 
   async create(): Promise<void> {
-    await mkdir(this.checkpoints, { recursive: true })
+    await mkdir(this.checkpoints, { recursive: true }).catch((error: unknown) => {
+      throw explainWriteError(error, shownPath(this.checkpoints))
+    })
   }
 
   manifest(): Promise<Manifest> {
