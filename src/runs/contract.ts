@@ -52,6 +52,8 @@ export interface Case extends PlannedCase {
   readonly part?: Part
   /** Its place among the cases of its model, where their ids do not sort so. */
   readonly place?: number
+  /** What it must have to itself, such as a device or a file: of the cases that name it one is judged at a time. */
+  readonly exclusive?: readonly string[]
   /** Rough cost in milliseconds where nothing was measured. */
   readonly estimateMs?: number
   /** Digest of what it is judged on; part of the plan's digest, so that shards of different models do not merge. */

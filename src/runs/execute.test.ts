@@ -207,6 +207,25 @@ describe('scheduling', () => {
     expect((await order(2)).slice(0, 2)).toEqual(['a1', 'b1'])
   })
 
+  test('cases that need the same thing to themselves wait without a job of their own', async () => {
+    const cases = ['a1', 'a2', 'ab', 'b1', 'c1', 'c2'].map((id) =>
+      tinyCase(id, { exclusive: [...id].filter((name) => 'ab'.includes(name)) }),
+    )
+    const inFlight: Case[] = []
+    const begun: string[] = []
+    const suite = tinySuite(cases, async (c) => {
+      begun.push(c.id)
+      for (const other of inFlight) for (const name of other.exclusive!) expect(c.exclusive).not.toContain(name)
+      inFlight.push(c)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      inFlight.splice(inFlight.indexOf(c), 1)
+      return PASS
+    })
+    const { results } = await executeRun(runRequest(freshFolder(), suite, { jobs: 3 }))
+    expect(begun.slice(0, 3)).toEqual(['a1', 'b1', 'c1'])
+    expect(results.map(({ verdict }) => verdict)).toEqual(cases.map(() => 'pass'))
+  })
+
   test('-x stops after the first failure and the record says so', async () => {
     const judge = async (c: Case) => (c.id === 'b' ? FAIL : PASS)
     const outcome = await executeRun(runRequest(freshFolder(), tinySuite(['a', 'b', 'c'], judge), { maxFailures: 1 }))

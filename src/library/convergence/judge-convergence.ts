@@ -57,9 +57,9 @@ export async function configuredConvergence(
 }
 
 function optionsOf(invocation: Invocation, tests: readonly PlannedTest[]): Omit<ConvergenceOptions, 'seeds'> {
-  const { values } = invocation
+  const isAlone = invocation.values.jobs === undefined
   const state = { environment: describeEnvironment(), git: gitStates() }
-  return { tests, jobs: values.jobs ?? 1, ...state, reproduce: reproduceOf(invocation) }
+  return { tests, isAlone, ...state, reproduce: reproduceOf(invocation) }
 }
 
 async function planned(

@@ -8,7 +8,6 @@ import { gatherSamples } from './gather-samples.ts'
 import { seedless } from './judge-replay.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { programError } from './program-error.ts'
-import { ProgramTurns } from './program-turns.ts'
 import { refuseUseless } from './refuse-useless.ts'
 import { caseOf } from './suite.ts'
 
@@ -19,14 +18,14 @@ export interface GatherOptions extends ConvergenceOptions {
 
 /** Known-good training, run once: recordings from every save on. */
 export function gatherSuite(options: GatherOptions): Suite {
-  const planned = new Map(options.tests.map((test) => [caseOf(test, 'gather').id, test]))
-  const turns = new ProgramTurns(options.jobs)
+  const { tests, isAlone } = options
+  const planned = new Map(tests.map((test) => [caseOf(test, 'gather', isAlone).id, test]))
   return {
     name: 'convergence',
     async *collect() {
-      for (const test of planned.values()) yield caseOf(test, 'gather')
+      for (const test of planned.values()) yield caseOf(test, 'gather', isAlone)
     },
-    judge: (c, lab) => turns.take(() => judgeGathering(c, planned.get(c.id)!, lab, options)),
+    judge: (c, lab) => judgeGathering(c, planned.get(c.id)!, lab, options),
   }
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { ConvergenceTest, GitState } from '../../files/convergence/contract.ts'
 import type { Storage } from './storage.ts'
 
@@ -15,10 +16,16 @@ export interface ConvergenceOptions {
   readonly tests: readonly PlannedTest[]
   /** Seeds to replay with; empty: once, without one. */
   readonly seeds: readonly number[]
-  /** Programs that run at once: they have the devices to themselves, unless somebody says otherwise. */
-  readonly jobs: number
+  /** One program at a time: it has the devices to itself, unless somebody says otherwise. */
+  readonly isAlone: boolean
   readonly environment: Readonly<Record<string, string>>
   /** Of the repository that a folder is in; tests of one file may have several. */
   readonly git: (folder: string) => Promise<GitState | null>
   readonly reproduce: (id: string) => string
+}
+
+/** The file or folder that the program writes its metrics to; null: it prints them. */
+export function sourcePathOf({ test, cwd, storage }: PlannedTest): string | null {
+  const { source } = test.parsing
+  return 'path' in source ? resolve(cwd, source.path.replaceAll('{checkpoints}', storage.checkpoints)) : null
 }

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { LogEvent, LoggedMetrics, Recording } from '../../domain/convergence.ts'
 import type { ConvergenceTest, ManifestEntry } from '../../files/convergence/contract.ts'
 import { replayArgv } from '../../files/convergence/program-argv.ts'
@@ -7,7 +7,7 @@ import type { Lab } from '../../runs/contract.ts'
 import type { ProgramOutcome } from '../../runtimes/program/contract.ts'
 import { runProgram } from '../../runtimes/program/run-program.ts'
 import { within } from '../../runtimes/program/within.ts'
-import type { PlannedTest } from './planned-test.ts'
+import { type PlannedTest, sourcePathOf } from './planned-test.ts'
 import { type Break, ReplayReader, replayReach } from './replay-window.ts'
 
 /** One window, done again from its checkpoint. */
@@ -70,14 +70,14 @@ async function attempt(
 }
 
 /** What is the same for every start of a test's program. */
-export function programOf({ test, cwd, storage, hear }: PlannedTest, folder: string) {
-  const { source } = test.parsing
+export function programOf(planned: PlannedTest, folder: string) {
+  const { test, cwd, hear } = planned
   return {
     cwd,
     environment: test.environment,
     stream: test.logOutput,
     parsing: test.parsing,
-    sourcePath: 'path' in source ? resolve(cwd, source.path.replaceAll('{checkpoints}', storage.checkpoints)) : null,
+    sourcePath: sourcePathOf(planned),
     limits: {
       idleMs: test.idleSeconds * 1000,
       totalMs: test.totalSeconds === null ? null : test.totalSeconds * 1000,

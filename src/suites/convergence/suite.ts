@@ -3,8 +3,7 @@ import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { doubtGathering, judgeDoubt } from './doubt-gathering.ts'
 import { judgeReplay, metricsOf, type WindowUnderTest } from './judge-replay.ts'
-import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
-import { ProgramTurns } from './program-turns.ts'
+import { type ConvergenceOptions, type PlannedTest, sourcePathOf } from './planned-test.ts'
 import { renewWindow } from './renew-window.ts'
 
 type Judge = (c: Case, lab: Lab) => Promise<Judgement>
@@ -20,16 +19,15 @@ export function renewalSuite(options: ConvergenceOptions): Suite {
 }
 
 function windowsSuite(
-  { tests, jobs, reproduce }: ConvergenceOptions,
+  { tests, isAlone, reproduce }: ConvergenceOptions,
   judge: (id: string, window: WindowUnderTest, lab: Lab) => Promise<Judgement>,
 ): Suite {
-  const turns = new ProgramTurns(jobs)
   const judges = new Map<string, Judge>()
   return {
     name: 'convergence',
     async *collect() {
       for (const planned of tests) {
-        const whole = caseOf(planned, 'manifest')
+        const whole = caseOf(planned, 'manifest', isAlone)
         if (!planned.storage.exists) {
           judges.set(whole.id, () => Promise.reject(notGathered(planned)))
           yield whole
@@ -43,8 +41,8 @@ function windowsSuite(
         }
         for (const window of windowsOf(planned, manifest, sidecar)) {
           const { startStep } = window.entry
-          const c = { ...caseOf(planned, `ckpt_${startStep}`), place: startStep }
-          judges.set(c.id, (_, lab) => turns.take(() => judge(c.id, window, lab)))
+          const c = { ...caseOf(planned, `ckpt_${startStep}`, isAlone), place: startStep }
+          judges.set(c.id, (_, lab) => judge(c.id, window, lab))
           yield c
         }
       }
@@ -59,10 +57,14 @@ function windowsOf(planned: PlannedTest, manifest: Manifest, sidecar: Sidecar | 
   return entries.map((entry) => ({ planned, entry, sidecar, windows: entries.length, recorded }))
 }
 
-export function caseOf({ test }: PlannedTest, scope: string): Case {
-  const id = `${test.name}/${scope}`
+export function caseOf(planned: PlannedTest, scope: string, isAlone: boolean): Case {
+  const { name } = planned.test
+  const id = `${name}/${scope}`
   const sides = { reference: 'recorded', target: 'replayed' }
-  return { id, suite: 'convergence', model: test.name, scope, ...sides, affinity: id, aliases: [] }
+  const source = sourcePathOf(planned)
+  // Two programs that write one file would read each other's metrics.
+  const exclusive = [...(isAlone ? ['training'] : []), ...(source === null ? [] : [source])]
+  return { id, suite: 'convergence', model: name, scope, ...sides, affinity: id, exclusive, aliases: [] }
 }
 
 function notGathered({ storage }: PlannedTest): StageError {

@@ -1,0 +1,114 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { assay, assayJson, ended, project, startAssay } from './assay.ts'
+import { GATHER, REPLAY, trainingProject } from './training-project.ts'
+
+const turns = (folder: string) => (existsSync(join(folder, 'turns')) ? readFileSync(join(folder, 'turns'), 'utf8') : '')
+
+describe('programs that print their metrics', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = trainingProject(['program.mjs', 'slow.mjs'])
+    writeFileSync(
+      join(folder, 'slow.mjs'),
+      `import { appendFileSync } from 'node:fs'
+      import { setTimeout as delay } from 'node:timers/promises'
+      appendFileSync('turns', 'begin ')
+      process.on('exit', () => appendFileSync('turns', 'end '))
+      await delay(Number(process.env.DELAY ?? 0))
+      await import('./program.mjs')`,
+    )
+    expect((await assay(GATHER, folder)).code).toBe(0)
+  })
+
+  const replaying = (env: Record<string, string>, ...more: string[]) => {
+    rmSync(join(folder, 'turns'), { force: true })
+    return startAssay([...REPLAY, ...more], folder, env)
+  }
+
+  test('run one after the other, in the order of their steps', async () => {
+    const { stdout } = await ended(replaying({}))
+    expect(turns(folder)).toBe('begin end begin end begin end ')
+    expect(stdout).toMatch(/\[1\/3].*ckpt_0.*\n\[2\/3].*ckpt_3.*\n\[3\/3].*ckpt_7/)
+  })
+
+  test('run beside each other where --jobs says so', async () => {
+    await ended(replaying({ DELAY: '2000' }, '--jobs', '3'))
+    expect(turns(folder)).toBe('begin begin begin end end end ')
+  })
+
+  test('-x starts none after the first failure', async () => {
+    const { stdout } = await ended(replaying({ SHIFT: '9' }, '-x'))
+    expect(stdout).toMatch(/^1 failed in/m)
+    expect(turns(folder)).toBe('begin end ')
+  })
+
+  test('Ctrl-C finishes the one that runs and starts no other', async () => {
+    const child = replaying({ DELAY: '1500' })
+    const end = ended(child)
+    while (turns(folder) === '') await new Promise((resolve) => setTimeout(resolve, 20))
+    child.kill('SIGINT')
+    const { code, stdout } = await end
+    expect(stdout).toMatch(/^interrupted; 1 of 3 cases have a result$/m)
+    expect([code, turns(folder)]).toEqual([2, 'begin end '])
+  })
+
+  test('in assay run too', async () => {
+    rmSync(join(folder, 'turns'), { force: true })
+    const section = { testConfigPath: 'tests.yml', storagePath: 'storage' }
+    writeFileSync(join(folder, 'assay.config.json'), JSON.stringify({ convergence: [section] }))
+    expect((await assay(['run'], folder, { DELAY: '200' })).code).toBe(0)
+    expect(turns(folder)).toBe('begin end begin end begin end ')
+  })
+})
+
+describe('programs that write their metrics to one file', () => {
+  const PROGRAM = `
+    import { appendFileSync, writeFileSync } from 'node:fs'
+    import { setTimeout as delay } from 'node:timers/promises'
+    const words = process.argv.slice(2)
+    const option = (name) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined)
+    const start = Number(option('--start') ?? 0)
+    const isSilent = process.env.SILENT !== undefined && start === Number(process.env.SILENT)
+    appendFileSync('turns', 'begin ')
+    process.on('exit', () => appendFileSync('turns', 'end '))
+    for (let step = start; step < 12; step++) {
+      await delay(isSilent ? 150 : 50)
+      if (isSilent) continue
+      appendFileSync('metrics.jsonl', JSON.stringify({ step, loss: 1 / (step + 1) }) + '\\n')
+      console.log('step ' + step)
+      if (!option('--out') || step % 4 !== 3) continue
+      const file = option('--out') + '/' + option('--name') + '_' + step
+      writeFileSync(file, String(step))
+      console.log('saved ' + file)
+    }`
+
+  const config = (name: string) => `
+${name}:
+  directory: .
+  executable: [node, program.mjs, --name, ${name}]
+  log_output: stdout
+  source: { kind: jsonl-file, path: metrics.jsonl }
+  log_parsing:
+    step_num: { field: step, regex: 'step (\\d+)' }
+    model_save: { regex: 'saved (.+)' }
+    loss: { field: loss }
+  metrics: { loss: { tolerance: { kind: exact } } }
+  recording: { steps_to_record_after_save: 3 }
+  resume_at: next_step
+  flags:
+    gather: { checkpoint_output: { key: --out } }
+    run: { checkpoint_input: { key: --in }, start_step: { key: --start }, run_for: { key: --until } }
+`
+
+  test('never run at once, whatever --jobs says: one would be judged by what the other wrote', async () => {
+    const folder = project({ 'program.mjs': PROGRAM, 'tests.yml': config('one') + config('two') })
+    const gathered = await assay([...GATHER, '--jobs', '2'], folder)
+    expect(gathered.code, gathered.stdout + gathered.stderr).toBe(0)
+    expect(turns(folder)).toBe('begin end begin end ')
+    const args = [...REPLAY, '--jobs', '4', '-k', 'one and (ckpt_3 or ckpt_7)']
+    const { results } = await assayJson(args, folder, { SILENT: '8' })
+    expect(results.map(({ id, verdict }) => `${id} ${verdict}`)).toEqual(['one/ckpt_3 pass', 'one/ckpt_7 error'])
+  })
+})
