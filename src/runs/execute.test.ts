@@ -226,6 +226,17 @@ describe('scheduling', () => {
     expect(results.map(({ verdict }) => verdict)).toEqual(cases.map(() => 'pass'))
   })
 
+  test('many jobs are no leak of listeners', async () => {
+    const warnings: Error[] = []
+    const hear = (warning: Error) => void warnings.push(warning)
+    process.on('warning', hear)
+    const ids = Array.from({ length: 24 }, (_, i) => `case ${i}`)
+    await executeRun(runRequest(freshFolder(), tinySuite(ids), { jobs: 24 }))
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', hear)
+    expect(warnings).toEqual([])
+  })
+
   test('-x stops after the first failure and the record says so', async () => {
     const judge = async (c: Case) => (c.id === 'b' ? FAIL : PASS)
     const outcome = await executeRun(runRequest(freshFolder(), tinySuite(['a', 'b', 'c'], judge), { maxFailures: 1 }))

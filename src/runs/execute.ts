@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { UsageError } from '../domain/errors.ts'
 import type { Result } from '../domain/result.ts'
 import type { Reporter, RunHeader } from '../domain/run.ts'
@@ -110,6 +111,8 @@ class Execution {
     const { recompute = false, keep = false } = request
     this.#lab = new RunLab({ cache, runFolder: record.folder, recompute, keepsAll: keep })
     this.#signals = request.signals ?? { stop: never, abort: never }
+    // Every case in flight listens, and from the eleventh on Node would warn of a leak.
+    setMaxListeners(0, this.#signals.abort)
     this.#expectations = expectationsFor(request.expected ?? { entries: [], today: '' }, plan.collected)
   }
 
