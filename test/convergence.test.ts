@@ -178,6 +178,16 @@ describe('replaying', () => {
     ])
   })
 
+  test('--last-failed knows one storage from another', async () => {
+    const other = await gathered()
+    expect((await assay([...GATHER.slice(0, 4), 'healthy', '-g'], other)).code).toBe(0)
+    expect((await replayed(other, { SHIFT: '0.02' })).code).toBe(1)
+    expect((await assay([...REPLAY.slice(0, 4), 'healthy'], other)).code).toBe(0)
+    const again = await replayed(other, {}, ['--last-failed'])
+    expect(verdicts(again)).toEqual({ 'demo/ckpt_3': 'pass', 'demo/ckpt_7': 'pass' })
+    expect(again.stderr).toBe('')
+  })
+
   test('checkpoints follow each other by their steps', async () => {
     const longer = await gathered([
       '    gather:\n',

@@ -66,6 +66,18 @@ describe('--last-failed', () => {
     expect(all.stderr).toContain('nothing failed when it was last judged, or nothing was: judging all')
   })
 
+  test('an id that stands for another file is another case', async () => {
+    const folder = project({ 'old/a.onnx': reference, 'new/a.onnx': reference, 'off.onnx': off })
+    const judge = (where: string, ...more: string[]) =>
+      assayJson(['test', where, '--target', 'bad=ort-web:wasm,model=off.onnx', ...more], folder)
+    expect((await judge('old')).code).toBe(1)
+    writeFileSync(join(folder, 'off.onnx'), reference)
+    expect((await judge('new')).code).toBe(0)
+    const old = await judge('old', '--last-failed')
+    expect(old.stderr).toBe('')
+    expect(old.results.map(({ id, origin }) => [id, origin])).toEqual([['a/full_model@bad', 'old/a.onnx']])
+  })
+
   test('is narrowed by -k, and lists as well', async () => {
     const folder = project({ 'a.onnx': reference, 'b.onnx': reference, 'off.onnx': off })
     const target = ['a.onnx', 'b.onnx', '--target', 'bad=ort-web:wasm,model=off.onnx']

@@ -123,6 +123,8 @@ export interface Result {
   readonly scope: string
   readonly reference: string
   readonly target: string
+  /** The file or folder that the id stands for, as seen from where it was judged. */
+  readonly origin?: string
   readonly part?: Part
   readonly verdict: Verdict
   readonly reason?: string

@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path'
 import { dayOf } from '../domain/expected-failure.ts'
 import type { Reporter } from '../domain/run.ts'
 import type { Accepted } from '../reporters/accepted-lines.ts'
+import type { Case } from '../runs/contract.ts'
 import { readDurations } from '../runs/durations.ts'
 import { executeRun, type RunOutcome, type RunSignals } from '../runs/execute.ts'
 import type { ExpectedOutcomes } from '../runs/expected-failures.ts'
@@ -123,7 +124,7 @@ async function planRequest(
   return {
     suites,
     select: { ...(keyword !== undefined && { keyword }), ...(pattern !== undefined && { pattern }) },
-    ...(values.lastFailed && { narrow: (ids) => narrowToFailed(ids, invocation, notice) }),
+    ...(values.lastFailed && { narrow: (cases) => narrowToFailed(cases, invocation, notice) }),
     shard: shard === undefined ? null : parseShard(shard),
     ...(durations !== undefined && { durations: await readDurations(resolve(cwd, durations)) }),
     sameForAllShards: JSON.parse(
@@ -135,9 +136,9 @@ async function planRequest(
   }
 }
 
-async function narrowToFailed(ids: readonly string[], { cwd, values }: Invocation, notice: Notice) {
-  const failed = await lastFailed(resolve(cwd, values.outputDir), ids, values.strict)
-  if (!failed && ids.length > 0) notice('nothing failed when it was last judged, or nothing was: judging all')
+async function narrowToFailed(cases: readonly Case[], { cwd, values }: Invocation, notice: Notice) {
+  const failed = await lastFailed(resolve(cwd, values.outputDir), cases, values.strict)
+  if (!failed && cases.length > 0) notice('nothing failed when it was last judged, or nothing was: judging all')
   return failed
 }
 

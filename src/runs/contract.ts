@@ -52,6 +52,8 @@ export interface Case extends PlannedCase {
   readonly part?: Part
   /** Its place among the cases of its model, where their ids do not sort so. */
   readonly place?: number
+  /** The file or folder that its id stands for here: an id that stands for another one is another case. */
+  readonly origin?: string
   /** What it must have to itself, such as a device or a file: of the cases that name it one is judged at a time. */
   readonly exclusive?: readonly string[]
   /** Rough cost in milliseconds where nothing was measured. */

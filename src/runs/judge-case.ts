@@ -28,8 +28,8 @@ export async function judgeCase(work: PlannedWork, lab: CaseLab, reproduce: stri
   return { result, settle: settle ? (results) => withProof({ ...result, ...settle(results) }) : null }
 }
 
-function identityOf({ id, suite, model, scope, reference, target, part }: Case) {
-  return { id, suite, model, scope, reference, target, ...(part && { part }) }
+function identityOf({ id, suite, model, scope, reference, target, origin, part }: Case) {
+  return { id, suite, model, scope, reference, target, ...(origin && { origin }), ...(part && { part }) }
 }
 
 async function judgementOf(judge: () => Promise<Judgement>, lab: CaseLab, reproduce: string): Promise<Judgement> {

@@ -9,8 +9,8 @@ import { shardCases } from './shard.ts'
 export interface PlanRequest {
   readonly suites: readonly Suite[]
   readonly select?: Selection
-  /** Of these ids only some, such as those that failed last time; null: all of them. */
-  readonly narrow?: (ids: readonly string[]) => Promise<ReadonlySet<string> | null>
+  /** The ids of some of these, such as those that failed last time; null: all of them. */
+  readonly narrow?: (cases: readonly Case[]) => Promise<ReadonlySet<string> | null>
   readonly shard?: Shard | null
   readonly durations?: Durations
   /** Plain data that all shards of a run must share: seed, tolerances, inputs … */
@@ -35,7 +35,7 @@ export async function planRun(request: PlanRequest): Promise<Plan> {
   const suiteOf = await collect(request.suites)
   const all = [...suiteOf.keys()].sort(inPlanOrder)
   const selected = selectCases(all, request.select ?? {})
-  const kept = (await request.narrow?.(selected.map((c) => c.id))) ?? null
+  const kept = (await request.narrow?.(selected)) ?? null
   const cases = kept ? selected.filter((c) => kept.has(c.id)) : selected
   const mine = request.shard ? shardCases(cases, request.shard, request.durations) : cases
   const header = {

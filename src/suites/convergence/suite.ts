@@ -61,10 +61,11 @@ export function caseOf(planned: PlannedTest, scope: string, isAlone: boolean): C
   const { name } = planned.test
   const id = `${name}/${scope}`
   const sides = { reference: 'recorded', target: 'replayed' }
+  const origin = planned.storage.shownManifest
   const source = sourcePathOf(planned)
   // Two programs that write one file would read each other's metrics.
   const exclusive = [...(isAlone ? ['training'] : []), ...(source === null ? [] : [source])]
-  return { id, suite: 'convergence', model: name, scope, ...sides, affinity: id, exclusive, aliases: [] }
+  return { id, suite: 'convergence', model: name, scope, ...sides, origin, affinity: id, exclusive, aliases: [] }
 }
 
 function notGathered({ storage }: PlannedTest): StageError {

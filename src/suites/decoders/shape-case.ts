@@ -24,6 +24,7 @@ export function shapeCase(
     scope,
     ...sides,
     aliases: [documentedId(decoder.given, shape)],
+    origin: decoder.given,
     affinity: `${decoder.name}/${scope}`,
     decoder,
     shape,

@@ -1,5 +1,6 @@
 import type { Target } from '../../domain/target.ts'
 import { FileDigests } from '../../files/digest.ts'
+import { shownPath } from '../../files/shown-path.ts'
 import { folderDigest } from '../../models/hugging-face.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { discoverModels } from '../onnx/discover.ts'
@@ -82,6 +83,7 @@ function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<O
         reference: [reference, ...otherReferences].map(({ name }) => name).join(' and '),
         target: target.name,
         aliases: [],
+        origin: shownPath(folder.path),
         affinity: `${folder.name}/${scope}`,
         path: folder.path,
         dims,

@@ -1,6 +1,7 @@
 import { FormatError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { FileDigests, sha256File } from '../../files/digest.ts'
+import { shownPath } from '../../files/shown-path.ts'
 import type { GroupPattern } from '../../onnx/layer-groups.ts'
 import { type LayerSite, layerSites } from '../../onnx/layer-sites.ts'
 import { readModel } from '../../onnx/model.ts'
@@ -166,6 +167,7 @@ function* casesOf(model: FoundModel, options: OnnxSuiteOptions): Generator<Colle
         target: target.name,
         affinity: `${model.name}/${variant.scope}`,
         aliases: [documentedId(model.name, variant.scope, target)],
+        origin: shownPath(model.path),
         path: model.path,
         dataSet: variant.dataSet,
         dims: variant.dims,
