@@ -327,6 +327,19 @@ describe('accepting', () => {
     expect(read(folder, SIDECAR).renewals).toHaveLength(3)
   })
 
+  test('numbers that differ look different, however little', async () => {
+    const folder = await gathered([
+      'loss: { margin: 0.1, comparison: "<=" }',
+      'loss: { comparison: "==", tolerance: { kind: rel, margin: 1e-7 } }',
+    ])
+    const env = { SHIFT: '1e-6', LANG: 'C.UTF-8' }
+    const { stdout } = await assay([...REPLAY, '-k', 'ckpt_3'], folder, env)
+    expect(stdout).toMatch(/worst at step 6: 1\.428581, limit 1\.428571 … 1\.428572/)
+    expect(stdout).toMatch(/loss\.main .* 1\.428571 to 1\.428572$/m)
+    const accepted = await assay(['converge', 'accept', ...REPLAY.slice(1)], folder, env)
+    expect(accepted.stdout).toContain('loss.main: 1.42857 → 1.42858 (+7e-4 %) at step 6')
+  })
+
   test('never takes a replay that is not whole', async () => {
     const folder = await gathered()
     const before = readFileSync(join(folder, MANIFEST), 'utf8')

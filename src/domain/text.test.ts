@@ -3,6 +3,7 @@ import {
   cleanLog,
   cleanProse,
   cleanText,
+  digitsApart,
   displayWidth,
   formatBytes,
   formatClock,
@@ -147,6 +148,8 @@ describe('numbers', () => {
     expect(formatPair(1e-4 + 2e-20, 1e-4)[0]).not.toBe('1e-4')
     expect(formatPair(0.5, 0.5)).toEqual(['0.5', '0.5'])
     expect(formatPair(Number.NaN, 0.5)).toEqual(['NaN', '0.5'])
+    expect(digitsApart([6.8801, 6.88, 6.88, 7])).toBe(5)
+    expect(digitsApart([0.1, 0.1 + 2 ** -56])).toBe(17)
   })
 })
 

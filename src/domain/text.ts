@@ -147,13 +147,22 @@ export function formatNumber(value: number, digits = 4): string {
   return `${Number(mantissa)}e${Number(exponent)}`
 }
 
+/** Digits that every double has. */
+const ALL_DIGITS = 17
+
+/** How many significant digits it takes that numbers look different where they are, `least` at least. */
+export function digitsApart(values: readonly number[], least = 4): number {
+  const different = new Set(values).size
+  let digits = least
+  const looks = () => new Set(values.map((value) => formatNumber(value, digits))).size
+  while (digits < ALL_DIGITS && looks() < different) digits++
+  return digits
+}
+
 /** Two numbers with as many digits as it takes to tell them apart, four at least. */
 export function formatPair(a: number, b: number): [string, string] {
-  for (let digits = 4; digits < 17; digits++) {
-    const pair: [string, string] = [formatNumber(a, digits), formatNumber(b, digits)]
-    if (pair[0] !== pair[1] || Object.is(a, b)) return pair
-  }
-  return [String(a), String(b)]
+  const digits = digitsApart([a, b])
+  return [formatNumber(a, digits), formatNumber(b, digits)]
 }
 
 /** `85ms`, `1.23s`, `2:05`, `1:02:05` */

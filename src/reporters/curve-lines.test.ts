@@ -29,6 +29,11 @@ test('a step that is beyond its limit is shown before one that is further apart'
   expect(row).toMatch(/\+30 % at 6 +≤ 6/)
 })
 
+test('limits that are near each other look different', () => {
+  const [, row] = curveLines([{ ...LOSS, low: [6.8801, 0, 0], high: [6.8803, 9, 9], target: [[6.8802, 5, 4]] }], style)
+  expect(row).toMatch(/6\.8801 to 6\.8803$/)
+})
+
 test('what is not finite, not logged or around zero is shown as that', () => {
   const rows = curveLines(
     [

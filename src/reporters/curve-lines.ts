@@ -1,5 +1,5 @@
 import type { Curve } from '../domain/result.ts'
-import { cleanText, formatNumber, shortenMiddle } from '../domain/text.ts'
+import { cleanText, formatNumber, formatPair, shortenMiddle } from '../domain/text.ts'
 import { alignRows } from './align-rows.ts'
 import { paintVerdict, type Style } from './style.ts'
 
@@ -89,8 +89,10 @@ function differenceText(by: number, reference: number, step: number): string {
 
 function limitText(low: number | null | undefined, high: number | null | undefined): string {
   const [least, most] = [low ?? null, high ?? null]
-  if (least !== null && most !== null)
-    return least === most ? formatNumber(most) : `${formatNumber(least)} to ${formatNumber(most)}`
+  if (least !== null && most !== null) {
+    const [from, to] = formatPair(least, most)
+    return least === most ? to : `${from} to ${to}`
+  }
   if (most !== null) return `≤ ${formatNumber(most)}`
   return least === null ? '' : `≥ ${formatNumber(least)}`
 }

@@ -1,11 +1,11 @@
 import type { MetricRule, Recording } from '../../domain/convergence.ts'
-import { cleanText, formatPair } from '../../domain/text.ts'
+import { cleanText } from '../../domain/text.ts'
 import { type Verdict, worstVerdict } from '../../domain/verdict.ts'
 import { summariseSample } from '../statistics/two-samples.ts'
 import type { JudgedPoint, JudgedSeries, Window } from './contract.ts'
 import { isFiniteNumber, valueAt } from './logged-values.ts'
 import { NO_LIMITS } from './operators.ts'
-import { limitText, worstPoint } from './point-words.ts'
+import { targetText, worstPoint } from './point-words.ts'
 import { describeMetricRule } from './rule-words.ts'
 import { canAverage, judgeMeans, leastSamples, type Samples, sigmaBands, summariseSteps } from './seeds.ts'
 import { stepList } from './step-list.ts'
@@ -143,8 +143,7 @@ function beyondText(points: readonly JudgedPoint[], count: number, { of, allowed
   const budget = allowed > 0 ? `, ${allowed} may be` : ''
   const worst = worstPoint({ points: points.filter(({ passes, target }) => !passes && Number.isFinite(target)) })
   if (worst === null || !Number.isFinite(worst.reference)) return `${count} of ${of} beyond${budget}`
-  const target = formatPair(worst.target, worst.high ?? worst.low ?? worst.reference)[0]
-  return `${count} of ${of} beyond${budget}; worst at step ${worst.step}: ${target}, limit ${limitText(worst)}`
+  return `${count} of ${of} beyond${budget}; worst at step ${worst.step}: ${targetText(worst)}`
 }
 
 function needsSeeds({ tolerance: { kind } }: MetricRule): boolean {

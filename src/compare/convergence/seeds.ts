@@ -1,5 +1,5 @@
 import type { MetricTolerance, Operator } from '../../domain/convergence.ts'
-import { formatNumber } from '../../domain/text.ts'
+import { digitsApart, formatNumber } from '../../domain/text.ts'
 import { normalTail } from '../statistics/normal.ts'
 import { studentTailQuantile } from '../statistics/student-t.ts'
 import { compareMeans, rootMeanSquare, type SampleSummary, summariseSample } from '../statistics/two-samples.ts'
@@ -106,10 +106,13 @@ function testMeans(
 
 /** `mean 2.31 of 1 run, 2.21 ± 0.02 of 5 seeds: t 4.1, limit 2.9, which is a mean of 2.27` */
 function meansText(reference: SampleSummary, target: SampleSummary, { value, limit }: T, error: number): string {
-  const runs = `mean ${formatNumber(target.mean)} of ${target.count === 1 ? '1 run' : `${target.count} runs`}`
-  const seeds = `${formatNumber(reference.mean)} ± ${formatNumber(reference.deviation)} of ${reference.count} seeds`
-  const bound = `limit ${formatNumber(limit, 3)}, which is a mean of ${formatNumber(reference.mean + limit * error)}`
-  return `${runs}, ${seeds}: t ${formatNumber(value, 3)}, ${bound}`
+  const farthest = reference.mean + limit * error
+  const digits = digitsApart([target.mean, reference.mean, farthest])
+  const digitsOfT = digitsApart([value, limit], 3)
+  const runs = `mean ${formatNumber(target.mean, digits)} of ${target.count === 1 ? '1 run' : `${target.count} runs`}`
+  const seeds = `${formatNumber(reference.mean, digits)} ± ${formatNumber(reference.deviation)} of ${reference.count} seeds`
+  const bound = `limit ${formatNumber(limit, digitsOfT)}, which is a mean of ${formatNumber(farthest, digits)}`
+  return `${runs}, ${seeds}: t ${formatNumber(value, digitsOfT)}, ${bound}`
 }
 
 type T = Pick<NonNullable<JudgedSeries['statistic']>, 'value' | 'limit'>

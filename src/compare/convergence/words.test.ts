@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MetricRule, MetricTolerance, Operator } from '../../domain/convergence.ts'
 import type { JudgedPoint } from './contract.ts'
-import { limitText, worstPoint } from './point-words.ts'
+import { limitText, targetText, worstPoint } from './point-words.ts'
 import { describeMetricRule, refuseRule } from './rule-words.ts'
 import { stepList } from './step-list.ts'
 
@@ -93,11 +93,17 @@ describe('a point', () => {
     [{ edges: 'outside', passes: false }, 'nothing'],
     [{ isWarmUp: true }, 'any finite number'],
     [{ high: 1.0000001, target: 1.0000002, passes: false }, '≤ 1.0000001'],
+    [{ low: 0.075551, high: 0.075552, target: 0.0756, passes: false }, '0.075551 … 0.075552'],
     [{ low: 0.95, target: 0.95, passes: false }, '≥ 0.95, missed by a rounding'],
     [{ high: 1, target: Number.NaN, passes: false }, '≤ 1'],
   ] as const)('%j may be %s', (more, words) => {
     expect(limitText(point(more))).toBe(words)
   })
+})
+
+test('a target looks different from both of its limits', () => {
+  const near = point({ low: 6.8801, high: 6.8803, target: 6.88009, passes: false })
+  expect(targetText(near)).toBe('6.88009, limit 6.8801 … 6.8803')
 })
 
 describe('the worst point', () => {

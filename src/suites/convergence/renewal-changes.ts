@@ -1,7 +1,7 @@
 import { isFiniteNumber, valueAt } from '../../compare/convergence/logged-values.ts'
 import { stepList } from '../../compare/convergence/step-list.ts'
 import type { Recording } from '../../domain/convergence.ts'
-import { cleanText, formatNumber } from '../../domain/text.ts'
+import { cleanText, formatNumber, formatPair } from '../../domain/text.ts'
 import { seriesName } from './series-name.ts'
 
 type Value = number | string
@@ -30,7 +30,9 @@ function pairsOf(before: Recording, after: Recording): Map<string, Pair[]> {
       for (const label of Object.keys(values)) {
         const name = cleanText(seriesName(metric, label, Object.keys(values).length), 60)
         const [from, to] = [before, after].map((recording) => valueAt(recording, step, { metric, label }))
-        series.set(name, [...(series.get(name) ?? []), { step, from, to: to! }])
+        const pairs = series.get(name) ?? []
+        series.set(name, pairs)
+        pairs.push({ step, from, to: to! })
       }
   return series
 }
@@ -40,7 +42,7 @@ function changeText(name: string, pairs: readonly Pair[]): string[] {
   const changed = known.filter(({ from, to }) => !Object.is(from, to))
   if (changed.length === 0) return []
   const { step, from, to } = changed.reduce((largest, pair) => (sizeOf(pair) > sizeOf(largest) ? pair : largest))
-  const text = `${shown(from!)} → ${shown(to)}${percentOf(from!, to)}`
+  const text = `${shownPair(from!, to).join(' → ')}${percentOf(from!, to)}`
   return [`${name}: ${text} at step ${step}, ${changed.length} of ${known.length} steps changed`]
 }
 
@@ -57,6 +59,9 @@ function percentOf(from: Value, to: Value): string {
 }
 
 /** What is no number as it was logged. */
-function shown(value: Value): string {
-  return isFiniteNumber(value) ? formatNumber(value) : JSON.stringify(cleanText(String(value), 40))
+function shownPair(from: Value, to: Value): readonly string[] {
+  if (isFiniteNumber(from) && isFiniteNumber(to)) return formatPair(from, to)
+  return [from, to].map((value) =>
+    isFiniteNumber(value) ? formatNumber(value) : JSON.stringify(cleanText(String(value), 40)),
+  )
 }
