@@ -100,6 +100,8 @@ export interface Curve {
   /** null where there is no limit. */
   readonly low: readonly (number | null)[]
   readonly high: readonly (number | null)[]
+  /** Where to look: the worst step beyond its limit, or else the furthest from the reference. Missing: nothing was logged. */
+  readonly furthest?: { readonly step: number; readonly replay: number }
   /** Over several seeds of the reference, where there are some. */
   readonly noise?: { readonly mean: readonly number[]; readonly deviation: readonly number[] }
 }

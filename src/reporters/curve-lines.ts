@@ -50,33 +50,12 @@ function drawn(values: readonly (number | null)[], { low, high }: Range, { ascii
   }).join('')
 }
 
-/** Of the steps that are beyond their limits, where there are some: a large step to the better side is no news then. */
-function furthestApart({ steps, reference, target, low, high }: Curve): [string, string] {
-  const places = target.flatMap((values) =>
-    steps.flatMap((step, i) => {
-      const value = values[i]
-      if (value === null || value === undefined) return []
-      const isBeyond = !(
-        value >= (low[i] ?? Number.NEGATIVE_INFINITY) && value <= (high[i] ?? Number.POSITIVE_INFINITY)
-      )
-      return [{ ...apartAt(i, step, reference[i]!, value), isBeyond }]
-    }),
-  )
-  const beyond = places.filter(({ isBeyond }) => isBeyond)
-  const [first, ...rest] = beyond.length > 0 ? beyond : places
-  if (!first) return ['not logged', '']
-  const worst = rest.reduce((most, place) => (isFurther(place.part, most.part) ? place : most), first)
-  return [differenceText(worst.by, reference[worst.i]!, worst.step), limitText(low[worst.i], high[worst.i])]
-}
-
-/** As a part of what was recorded, where that is not 0. */
-function apartAt(i: number, step: number, reference: number, target: number) {
-  const by = target - reference
-  return { i, step, by, part: Math.abs(reference === 0 ? by : by / reference) }
-}
-
-function isFurther(part: number, than: number): boolean {
-  return !Number.isNaN(than) && !(part <= than)
+/** By how much, and what is allowed there. */
+function furthestApart({ steps, reference, target, low, high, furthest }: Curve): [string, string] {
+  if (!furthest) return ['not logged', '']
+  const i = steps.indexOf(furthest.step)
+  const by = (target[furthest.replay]?.[i] ?? Number.NaN) - reference[i]!
+  return [differenceText(by, reference[i]!, furthest.step), limitText(low[i], high[i])]
 }
 
 function differenceText(by: number, reference: number, step: number): string {

@@ -5,11 +5,12 @@ import { summariseSample } from '../statistics/two-samples.ts'
 import type { JudgedPoint, JudgedSeries, Window } from './contract.ts'
 import { isFiniteNumber, valueAt } from './logged-values.ts'
 import { NO_LIMITS } from './operators.ts'
-import { targetText, worstPoint } from './point-words.ts'
+import { targetText } from './point-words.ts'
 import { describeMetricRule } from './rule-words.ts'
 import { canAverage, judgeMeans, leastSamples, type Samples, sigmaBands, summariseSteps } from './seeds.ts'
 import { stepList } from './step-list.ts'
 import { limitsOf, passesRule, type StepNoise } from './tolerance-limits.ts'
+import { worstPoint } from './worst-point.ts'
 
 /** One metric under one label, and the steps where it was recorded. */
 export interface Series {
@@ -141,7 +142,7 @@ function replayFaults(points: readonly JudgedPoint[], beyond: JudgedSeries['beyo
 /** `2 of 8 beyond, 1 may be; worst at step 7: 1.2, limit ≤ 1.05` */
 function beyondText(points: readonly JudgedPoint[], count: number, { of, allowed }: JudgedSeries['beyond']): string {
   const budget = allowed > 0 ? `, ${allowed} may be` : ''
-  const worst = worstPoint({ points: points.filter(({ passes, target }) => !passes && Number.isFinite(target)) })
+  const worst = worstPoint(points.filter(({ passes, target }) => !passes && Number.isFinite(target)))
   if (worst === null || !Number.isFinite(worst.reference)) return `${count} of ${of} beyond${budget}`
   return `${count} of ${of} beyond${budget}; worst at step ${worst.step}: ${targetText(worst)}`
 }

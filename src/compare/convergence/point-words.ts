@@ -1,5 +1,5 @@
 import { digitsApart, formatNumber } from '../../domain/text.ts'
-import type { JudgedPoint, JudgedSeries } from './contract.ts'
+import type { JudgedPoint } from './contract.ts'
 import { isWithin } from './operators.ts'
 
 /** `1.2, limit ≤ 1.053` */
@@ -31,49 +31,4 @@ function boundsText(point: JudgedPoint): string {
   const range = `${shown(point, low)} … ${shown(point, high)}`
   if (edges === 'outside') return `not ${range}`
   return equal ? range : `between ${range}`
-}
-
-/**
- * The point that is farthest beyond its limit, measured by the limit's distance from what was recorded, or nearest to
- * it where none is beyond; what is not finite comes first. Null: nothing has a limit.
- */
-export function worstPoint({ points }: Pick<JudgedSeries, 'points'>): JudgedPoint | null {
-  let worst: { point: JudgedPoint; size: Size } | null = null
-  for (const point of points) {
-    const size = sizeOf(point)
-    if (size !== null && (worst === null || isLarger(size, worst.size))) worst = { point, size }
-  }
-  return worst?.point ?? null
-}
-
-interface Size {
-  readonly ratio: number
-  readonly distance: number
-}
-
-const INFINITE: Size = { ratio: Number.POSITIVE_INFINITY, distance: Number.POSITIVE_INFINITY }
-
-/** By distance where both limits have no width, so that the ratio is infinite. */
-function isLarger(a: Size, b: Size): boolean {
-  return a.ratio > b.ratio || (a.ratio === b.ratio && a.distance > b.distance)
-}
-
-function sizeOf(point: JudgedPoint): Size | null {
-  const { low, high, edges, target, reference, isWarmUp } = point
-  if (!Number.isFinite(target) || !Number.isFinite(reference)) return INFINITE
-  if (isWarmUp || (low === null && high === null)) return null
-  const sides = [low === null ? null : [low - target, low], high === null ? null : [target - high, high]]
-  const sizes = sides.filter((side) => side !== null).map(([distance, limit]) => beyond(distance!, limit! - reference))
-  const worst = sizes.reduce((a, b) => (isLarger(a, b) ? a : b))
-  return edges === 'outside' ? depth(point) : worst
-}
-
-function beyond(distance: number, width: number): Size {
-  return { ratio: distance === 0 ? 0 : distance / Math.abs(width), distance }
-}
-
-/** How deep inside what it may not be. */
-function depth({ low, high, target }: JudgedPoint): Size {
-  const distance = Math.min(low === null ? Infinity : target - low, high === null ? Infinity : high - target)
-  return beyond(distance, low === null || high === null ? 0 : (high - low) / 2)
 }

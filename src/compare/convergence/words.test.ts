@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MetricRule, MetricTolerance, Operator } from '../../domain/convergence.ts'
 import type { JudgedPoint } from './contract.ts'
-import { limitText, targetText, worstPoint } from './point-words.ts'
+import { limitText, targetText } from './point-words.ts'
 import { describeMetricRule, refuseRule } from './rule-words.ts'
 import { stepList } from './step-list.ts'
 
@@ -104,65 +104,4 @@ describe('a point', () => {
 test('a target looks different from both of its limits', () => {
   const near = point({ low: 6.8801, high: 6.8803, target: 6.88009, passes: false })
   expect(targetText(near)).toBe('6.88009, limit 6.8801 … 6.8803')
-})
-
-describe('the worst point', () => {
-  const worstStep = (points: Partial<JudgedPoint>[]) =>
-    worstPoint({ points: points.map((more, step) => point({ step, ...more })) })?.step
-
-  test('is the farthest beyond its limit, by the width of the limit', () => {
-    const wide = { reference: 10, high: 20, target: 25 }
-    const narrow = { reference: 10, high: 10.1, target: 10.3 }
-    expect(worstStep([wide, narrow])).toBe(1)
-    expect(worstStep([{ ...narrow, low: 9.9, target: 9.7 }, wide])).toBe(0)
-  })
-
-  test('is what is not finite, before anything else', () => {
-    expect(
-      worstStep([
-        { high: 1, target: 1e300 },
-        { high: 1, target: Number.NaN },
-      ]),
-    ).toBe(1)
-    expect(
-      worstStep([
-        { high: 1, target: 9 },
-        { isWarmUp: true, target: Number.NaN },
-      ]),
-    ).toBe(1)
-  })
-
-  test('of limits without a width is the farthest', () => {
-    expect(
-      worstStep([
-        { low: 1, high: 1, target: 1.1 },
-        { low: 1, high: 1, target: 0.5 },
-      ]),
-    ).toBe(1)
-  })
-
-  test('of points that all pass is the nearest to its limit', () => {
-    expect(
-      worstStep([
-        { high: 2, target: 1 },
-        { high: 2, target: 1.9 },
-        { high: 2, target: 0 },
-      ]),
-    ).toBe(1)
-  })
-
-  test('of what must be elsewhere is the deepest inside', () => {
-    const outside = { low: 0, high: 2, edges: 'outside' } as const
-    expect(
-      worstStep([
-        { ...outside, target: 0.1 },
-        { ...outside, target: 1.1 },
-        { ...outside, target: 3 },
-      ]),
-    ).toBe(1)
-  })
-
-  test('is none where nothing has a limit', () => {
-    expect(worstStep([{}, { isWarmUp: true, target: 99 }])).toBeUndefined()
-  })
 })

@@ -1,17 +1,36 @@
 import { expect, test } from 'vitest'
 import { judgeWindow } from '../../compare/convergence/judge-window.ts'
 import type { MetricRule, Recording } from '../../domain/convergence.ts'
-import { outputOf } from './describe-window.ts'
+import { curveOf, outputOf } from './describe-window.ts'
 
 const EXACT: MetricRule = { comparison: '==', tolerance: { kind: 'exact' }, warmUpSteps: 0, maxOutliers: 0 }
 
-function metricsOf(recorded: readonly number[], replayed: readonly number[]) {
+function judged(rule: MetricRule, recorded: readonly number[], ...replays: (readonly number[])[]) {
   const curve = (values: readonly number[]): Recording =>
     new Map(values.map((value, step) => [step, { loss: { 0: String(value) } }]))
-  const window = { rules: { loss: EXACT }, samples: [], windows: 1 }
-  const { series } = judgeWindow({ ...window, recorded: curve(recorded), replays: [curve(replayed)] })
-  return outputOf(series[0]!).metrics
+  const window = { rules: { loss: rule }, samples: [], windows: 1 }
+  return judgeWindow({ ...window, recorded: curve(recorded), replays: replays.map(curve) }).series
 }
+
+function metricsOf(recorded: readonly number[], replayed: readonly number[]) {
+  return outputOf(judged(EXACT, recorded, replayed)[0]!).metrics
+}
+
+test('reason, worst places and curve agree on the worst step: by what was allowed there', () => {
+  // Allowed are 10, 1 and 0.1; beyond by 5, 2 and 0.1 of it.
+  const rule: MetricRule = { ...EXACT, tolerance: { kind: 'rel', margin: 0.1 } }
+  const [series] = judged(rule, [100, 10, 1], [115, 13, 1.2])
+  expect(series!.reason).toContain('worst at step 1: 13, limit 9 … 11')
+  expect(outputOf(series!).worst.map(({ index }) => index)).toEqual([[1], [2], [0]])
+  expect(curveOf(series!, 1).furthest).toEqual({ step: 1, replay: 0 })
+})
+
+test('a long curve keeps the step to be looked at', () => {
+  const recorded = Array.from({ length: 5000 }, () => 1)
+  const [series] = judged(EXACT, recorded, recorded.with(4321, 2))
+  const { steps, furthest } = curveOf(series!, 1)
+  expect([steps.length, steps.includes(4321), furthest]).toEqual([513, true, { step: 4321, replay: 0 }])
+})
 
 test('relative differences are those from values that are not zero', () => {
   expect(metricsOf([0, 2, 4], [1, 2.5, 4])).toMatchObject([

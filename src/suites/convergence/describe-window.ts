@@ -1,4 +1,5 @@
 import type { JudgedPoint, JudgedSeries, WindowJudgement } from '../../compare/convergence/contract.ts'
+import { furthestPoint, worstFirst } from '../../compare/convergence/worst-point.ts'
 import type { Curve, Metric, OutputResult, WorstPlace } from '../../domain/result.ts'
 
 const WORST_PLACES = 5
@@ -48,7 +49,7 @@ function statisticOf({ name, value, limit, count }: NonNullable<JudgedSeries['st
 
 function worstOf({ name, points }: JudgedSeries): WorstPlace[] {
   const beyond = points.filter(({ passes, isWarmUp }) => !passes && !isWarmUp)
-  const shown = [...beyond].sort((a, b) => excessOf(b) - excessOf(a)).slice(0, WORST_PLACES)
+  const shown = worstFirst(beyond).slice(0, WORST_PLACES)
   return shown.map((point) => ({
     tensor: name,
     index: [point.step],
@@ -59,23 +60,24 @@ function worstOf({ name, points }: JudgedSeries): WorstPlace[] {
   }))
 }
 
-/** How far beyond its limit, NaN furthest of all. */
-function excessOf(point: JudgedPoint): number {
-  const excess = differenceOf(point) - allowedOf(point)
-  return Number.isNaN(excess) ? Number.POSITIVE_INFINITY : excess
-}
-
 /** The difference that would still have passed on the side where the target is. */
 function allowedOf({ reference, target, low, high }: JudgedPoint): number {
+  if (high !== null && target > high) return Math.max(0, high - reference)
+  if (low !== null && target < low) return Math.max(0, reference - low)
   const limit = target > reference ? high : low
-  return limit === null ? 0 : Math.max(0, Math.abs(limit - reference))
+  return limit === null ? 0 : Math.abs(limit - reference)
 }
 
 /** Points that a curve keeps; a terminal and a page draw no more. */
 const MOST_POINTS = 512
 
 export function curveOf({ name, verdict, points, noise }: JudgedSeries, replays: number): Curve {
-  const steps = thinned([...new Set(points.map(({ step }) => step))].sort((a, b) => a - b))
+  const furthest = furthestPoint(points)
+  const all = new Set(points.map(({ step }) => step))
+  const steps = thinned(
+    [...all].sort((a, b) => a - b),
+    furthest?.step,
+  )
   const at = (step: number, replay?: number) =>
     points.find((point) => point.step === step && (replay === undefined || point.replay === replay))
   const noiseAt = new Map(noise?.map((entry) => [entry.step, entry]))
@@ -87,6 +89,7 @@ export function curveOf({ name, verdict, points, noise }: JudgedSeries, replays:
     target: Array.from({ length: replays }, (_, replay) => steps.map((step) => at(step, replay)?.target ?? null)),
     low: steps.map((step) => at(step)!.low),
     high: steps.map((step) => at(step)!.high),
+    ...(furthest && { furthest: { step: furthest.step, replay: furthest.replay } }),
     ...(noise && {
       noise: {
         mean: steps.map((step) => noiseAt.get(step)?.mean ?? Number.NaN),
@@ -96,10 +99,13 @@ export function curveOf({ name, verdict, points, noise }: JudgedSeries, replays:
   }
 }
 
-/** Evenly, the first and the last among them. */
-function thinned(steps: readonly number[]): number[] {
+/** Evenly, the first, the last and the one to be looked at among them. */
+function thinned(steps: readonly number[], kept: number | undefined): number[] {
   if (steps.length <= MOST_POINTS) return [...steps]
-  return Array.from({ length: MOST_POINTS }, (_, i) => steps[Math.round((i * (steps.length - 1)) / (MOST_POINTS - 1))]!)
+  const even = new Set(
+    Array.from({ length: MOST_POINTS }, (_, i) => Math.round((i * (steps.length - 1)) / (MOST_POINTS - 1))),
+  )
+  return steps.filter((step, i) => even.has(i) || step === kept)
 }
 
 /** What is wrong, worst first: what is not there, then numbers. */
