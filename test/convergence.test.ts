@@ -301,6 +301,18 @@ describe('seeds', () => {
     expect((await replayed(folder, {}, ['--seeds', '5,'])).code).toBe(0)
   })
 
+  test('that are beyond are named, and the one that is furthest off is drawn', async () => {
+    const folder = await gathered()
+    const args = [...REPLAY, '-k', 'ckpt_3', '--seeds', '1,300,200']
+    const { code, stdout } = await assay(args, folder, { LANG: 'C.UTF-8' })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /loss\.main: 6 of 9 beyond \(seed 300: 3, seed 200: 3\); worst at step 6 of seed 300: 3\.229, limit ≤ 1\.587/,
+    )
+    expect(stdout).toMatch(/loss\.main +▃▂▁ +▆▇█ +\+126 % at 6, seed 300 +≤ 1\.587/)
+    expect(stdout).toMatch(/worst at .*\n +seed 300 \[6] .*\n +seed 200 \[6] /)
+  })
+
   test('are needed for bands, the error says how to get them, and they can be added', async () => {
     const folder = await gathered(SIGMA)
     const result = only(await replayed(folder, {}, ['-k', 'ckpt_3']), 'demo/ckpt_3')

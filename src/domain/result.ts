@@ -97,6 +97,8 @@ export interface Curve {
   readonly reference: readonly number[]
   /** By replay; null where a step was not logged. */
   readonly target: readonly (readonly (number | null)[])[]
+  /** What the replays are called, where there are several. */
+  readonly replays?: readonly string[]
   /** null where there is no limit. */
   readonly low: readonly (number | null)[]
   readonly high: readonly (number | null)[]

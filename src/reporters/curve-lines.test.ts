@@ -30,6 +30,12 @@ test('a row for every curve: both courses, where they are furthest apart and wha
   ])
 })
 
+test('of several replays the one that is furthest off is drawn and named', () => {
+  const seeds = { target: [LOSS.reference, [6, 5, 6], [6, 5, 5]], replays: ['seed 21', 'seed 22', 'seed 23'] }
+  const [, row] = curveLines([{ ...LOSS, ...seeds, furthest: { step: 7, replay: 1 } }], style)
+  expect(row).toMatch(/█▅▁ {7}█▅█ {2}\+50 % at 7, seed 22 +≤ 4\.8$/)
+})
+
 test('limits that are near each other look different', () => {
   const near = { ...LOSS, low: [0, 6.8801, 0], high: [9, 6.8803, 9] }
   const [, row] = curveLines([near], style)

@@ -21,13 +21,13 @@ function paintLine(line: string, { verdict }: Curve, style: Style): string {
 }
 
 function rowOf(curve: Curve, style: Style): string[] {
-  const { name, reference, target } = curve
+  const { name, reference, target, furthest } = curve
   const all = [...reference, ...target.flat()].filter((value): value is number => Number.isFinite(value))
   const range = { low: Math.min(...all), high: Math.max(...all) }
   return [
     shortenMiddle(cleanText(name, 200), NAME_WIDTH),
     drawn(reference, range, style),
-    drawn(target[0] ?? [], range, style),
+    drawn(target[furthest?.replay ?? 0] ?? [], range, style),
     ...furthestApart(curve),
   ]
 }
@@ -51,11 +51,13 @@ function drawn(values: readonly (number | null)[], { low, high }: Range, { ascii
 }
 
 /** By how much, and what is allowed there. */
-function furthestApart({ steps, reference, target, low, high, furthest }: Curve): [string, string] {
+function furthestApart({ steps, reference, target, low, high, furthest, replays }: Curve): [string, string] {
   if (!furthest) return ['not logged', '']
   const i = steps.indexOf(furthest.step)
   const by = (target[furthest.replay]?.[i] ?? Number.NaN) - reference[i]!
-  return [differenceText(by, reference[i]!, furthest.step), limitText(low[i], high[i])]
+  const name = by === 0 ? undefined : replays?.[furthest.replay]
+  const place = name === undefined ? '' : `, ${cleanText(name, 40)}`
+  return [`${differenceText(by, reference[i]!, furthest.step)}${place}`, limitText(low[i], high[i])]
 }
 
 function differenceText(by: number, reference: number, step: number): string {

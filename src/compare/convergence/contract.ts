@@ -9,6 +9,8 @@ export interface Window {
   readonly samples: readonly Recording[]
   /** What is judged; several where it was replayed with several seeds. */
   readonly replays: readonly Recording[]
+  /** What each of them is called, such as `seed 22`; numbered where it is left out. */
+  readonly replayNames?: readonly string[]
   /** Windows that are judged together: a chance of being wrong is shared among them. */
   readonly windows: number
 }
@@ -43,6 +45,8 @@ export interface JudgedSeries {
   readonly rule: string
   readonly reason?: string
   readonly points: readonly JudgedPoint[]
+  /** By number of the replay; empty where there is only one. */
+  readonly replayNames: readonly string[]
   /** How many points are beyond their limits, of how many, and how many may be. */
   readonly beyond: { readonly count: number; readonly of: number; readonly allowed: number }
   /** Of a series that is judged as one, such as by `ttest`: its statistic and, on the side that is bounded, its limit. */

@@ -6,6 +6,7 @@ import type { JudgedPoint, JudgedSeries, Window } from './contract.ts'
 import { isFiniteNumber, valueAt } from './logged-values.ts'
 import { NO_LIMITS } from './operators.ts'
 import { targetText } from './point-words.ts'
+import { replayNamesOf, sharedOut } from './replay-names.ts'
 import { describeMetricRule } from './rule-words.ts'
 import { canAverage, judgeMeans, leastSamples, type Samples, sigmaBands, summariseSteps } from './seeds.ts'
 import { stepList } from './step-list.ts'
@@ -40,9 +41,10 @@ export function judgeSeries(series: Series, window: Window, shares: number): Jud
   const points = window.replays.flatMap((replay, i) => judgePoints(series, window.recorded, replay, i, noise))
   const means = rule.tolerance.kind === 'ttest' && samples ? judgeReplays(series, samples, window, shares) : null
   const beyond = countBeyond(points, rule.maxOutliers)
+  const replayNames = replayNamesOf(window)
   const faults = [
     ...recordingFaults(series, recordings, samples),
-    ...replayFaults(points, beyond, series.steps.length * window.replays.length),
+    ...replayFaults({ points, beyond, replayNames }, series.steps.length * window.replays.length),
     ...(means && !means.passes ? [{ verdict: 'fail', reason: means.reason } as const] : []),
   ]
   const reason = faults.map((fault) => fault.reason).join('; ') || means?.reason || withinBudget(beyond)
@@ -53,6 +55,7 @@ export function judgeSeries(series: Series, window: Window, shares: number): Jud
     metric,
     label,
     points,
+    replayNames,
     beyond,
     verdict: worstVerdict(faults.map(({ verdict }) => verdict)),
     rule: describeMetricRule(rule, { seeds: recordings.length, areSeedsEqual, shares, replays: window.replays.length }),
@@ -127,24 +130,30 @@ function brokenStep(series: Series, recording: Recording, steps: readonly number
   return `${typeof value === 'number' ? value : `"${cleanText(value, 40)}"`} at step ${step}`
 }
 
-function replayFaults(points: readonly JudgedPoint[], beyond: JudgedSeries['beyond'], expected: number): Fault[] {
+type Replayed = Pick<JudgedSeries, 'points' | 'beyond' | 'replayNames'>
+
+function replayFaults({ points, beyond, replayNames }: Replayed, expected: number): Fault[] {
   const faults: string[] = []
   const wild = points.filter(({ target }) => !Number.isFinite(target))
-  if (wild.length > 0) faults.push(`${wild[0]!.target} at ${stepList(wild.map(({ step }) => step))}`)
+  if (wild.length > 0)
+    faults.push(`${wild[0]!.target} at ${stepList(wild.map(({ step }) => step))}${sharedOut(wild, replayNames)}`)
   const wildCounted = wild.filter(({ isWarmUp, reference }) => !isWarmUp && Number.isFinite(reference)).length
   const count = beyond.count - wildCounted
-  if (count > beyond.allowed) faults.push(beyondText(points, count, beyond))
+  if (count > beyond.allowed) faults.push(beyondText({ points, beyond, replayNames }, count))
   const missing = expected - points.length
   if (missing > 0) faults.push(`${missing} of ${expected} values are missing`)
   return faults.map((reason) => ({ verdict: 'fail', reason }))
 }
 
-/** `2 of 8 beyond, 1 may be; worst at step 7: 1.2, limit ≤ 1.05` */
-function beyondText(points: readonly JudgedPoint[], count: number, { of, allowed }: JudgedSeries['beyond']): string {
+/** `2 of 8 beyond (seed 22: 2), 1 may be; worst at step 7 of seed 22: 1.2, limit ≤ 1.05` */
+function beyondText({ points, beyond: { of, allowed }, replayNames }: Replayed, count: number): string {
+  const finite = points.filter(({ passes, target }) => !passes && Number.isFinite(target))
   const budget = allowed > 0 ? `, ${allowed} may be` : ''
-  const worst = worstPoint(points.filter(({ passes, target }) => !passes && Number.isFinite(target)))
-  if (worst === null || !Number.isFinite(worst.reference)) return `${count} of ${of} beyond${budget}`
-  return `${count} of ${of} beyond${budget}; worst at step ${worst.step}: ${targetText(worst)}`
+  const head = `${count} of ${of} beyond${sharedOut(finite, replayNames)}${budget}`
+  const worst = worstPoint(finite)
+  if (worst === null || !Number.isFinite(worst.reference)) return head
+  const name = replayNames[worst.replay]
+  return `${head}; worst at step ${worst.step}${name === undefined ? '' : ` of ${name}`}: ${targetText(worst)}`
 }
 
 function needsSeeds({ tolerance: { kind } }: MetricRule): boolean {
@@ -170,11 +179,12 @@ function noiseOf(samples: Samples, steps: readonly number[], sigmas: number, rep
 }
 
 /** Only of whole replays: a mean of fewer steps is another number. */
-function judgeReplays(series: Series, samples: Samples, { replays }: Window, shares: number) {
+function judgeReplays(series: Series, samples: Samples, window: Window, shares: number) {
   const { tolerance, comparison } = series.rule
-  const rows = finiteRows(series, replays)
+  const rows = finiteRows(series, window.replays)
   if (rows === null || tolerance.kind !== 'ttest') return null
-  return judgeMeans(samples, rows, comparison, tolerance.alpha / shares)
+  const names = rows.length === window.replays.length ? replayNamesOf(window) : []
+  return judgeMeans(samples, rows, comparison, tolerance.alpha / shares, names)
 }
 
 /** By step, where two seeds at least have a number. */

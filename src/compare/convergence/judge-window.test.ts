@@ -207,6 +207,29 @@ describe('a window', () => {
     ])
   })
 
+  test('says which of several replays is beyond, by its name', () => {
+    const replays = [recording([2, 1, 1]), recording([3, 2, 1]), recording([2, 5, 1]), recording([Number.NaN, 1, 1])]
+    const replayNames = ['seed 21', 'seed 22', 'seed 23', 'seed 24']
+    expect(only(judge(recording([2, 1, 1]), replays, { replayNames }).series).reason).toBe(
+      'NaN at step 5 (seed 24: 1); 3 of 12 beyond (seed 22: 2, seed 23: 1); worst at step 6 of seed 23: 5, limit ≤ 1.111',
+    )
+    const many = judge(
+      recording([1]),
+      Array.from({ length: 10 }, () => recording([2])),
+    )
+    expect(only(many.series).reason).toContain('replay 8: 1, 2 more); worst at step 5 of replay 1: 2')
+  })
+
+  test('names the one replay that a t-test does not excuse', () => {
+    const recorded = recording([1, 1])
+    const samples = [1.01, 0.99, 1.02, 0.98, 1].map((mean) => recording([mean, mean]))
+    const replays = [1, 1.01, 0.99, 1.5].map((mean) => recording([mean, mean]))
+    const rules = { loss: rule('==', { kind: 'ttest', alpha: 0.01 }) }
+    const replayNames = ['seed 1', 'seed 2', 'seed 3', 'seed 4']
+    const { series } = judge(recorded, replays, { rules, samples, replayNames })
+    expect(only(series).reason).toMatch(/^mean 1\.5 of seed 4, 1 ± /)
+  })
+
   test('of ten thousand steps with most of them missing is said in one line', () => {
     const values = Array.from({ length: 10_000 }, () => 1)
     const replay = new Map([...recording(values)].filter(([step]) => step % 2 === 0))

@@ -3,13 +3,15 @@ import type { Window, WindowJudgement } from './contract.ts'
 import { recordingProblems, replayProblems } from './find-problems.ts'
 import { judgeSeries, type Series } from './judge-series.ts'
 import { metricAt } from './logged-values.ts'
+import { replayNamesOf } from './replay-names.ts'
 
 /** Every recorded step of every metric that has a rule, in every replay; what is wrong is collected, not only the first. */
 export function judgeWindow(window: Window): WindowJudgement {
   const planned = Object.keys(window.rules).flatMap((metric) => seriesOf(window, metric))
   const replays = window.replays.map((replay) => replayProblems(replay, window, planned))
+  const names = replayNamesOf(window)
   const named = replays.flatMap(({ problems }, i) =>
-    problems.map(({ verdict, text }) => ({ verdict, text: replays.length > 1 ? `replay ${i + 1}: ${text}` : text })),
+    problems.map(({ verdict, text }) => ({ verdict, text: names[i] === undefined ? text : `${names[i]}: ${text}` })),
   )
   const problems = [...recordingProblems(window, planned), ...named]
   const shares = planned.filter(({ rule }) => rule.tolerance.kind === 'ttest').length * Math.max(window.windows, 1)

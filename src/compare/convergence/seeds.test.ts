@@ -161,7 +161,7 @@ describe('ttest', () => {
       [90, 90],
     ])
     expect(apart.verdict).toBe('fail')
-    expect(reasonOf(apart)).toMatch(/^mean 90 of 1 run, 2 ± 0.2 of 3 seeds: t 381/)
+    expect(reasonOf(apart)).toMatch(/^mean 90 of replay 2, 2 ± 0.2 of 3 seeds: t 381/)
     const opposite = [
       [90, 90],
       [-86, -86],
@@ -228,7 +228,7 @@ describe('ttest', () => {
       [1, 3],
     ])
     expect(judged.verdict).toBe('fail')
-    expect(reasonOf(judged)).toBe('NaN at step 1')
+    expect(reasonOf(judged)).toBe('NaN at step 1 (replay 1: 1)')
     expect(judged.series[0]!.statistic!.count).toBe(4)
   })
 })

@@ -74,13 +74,20 @@ interface MeansJudgement {
 const GUARD_PART = 0.2
 
 /** The mean over a window's steps is one number of a run: are the replays' numbers still those of the samples? */
-export function judgeMeans(samples: Samples, replays: Samples, operator: Operator, alpha: number): MeansJudgement {
+export function judgeMeans(
+  samples: Samples,
+  replays: Samples,
+  operator: Operator,
+  alpha: number,
+  names: readonly string[] = [],
+): MeansJudgement {
   const [reference, targets] = [summariseSample(samples.map(rowMean)), replays.map(rowMean)]
   const isAlone = targets.length === 1
   const whole = testMeans(reference, targets, operator, isAlone ? alpha : alpha * (1 - GUARD_PART))
   if (isAlone || !whole.passes) return whole
   const share = (alpha * GUARD_PART) / targets.length
-  return targets.map((one) => testMeans(reference, [one], operator, share)).find(({ passes }) => !passes) ?? whole
+  const singles = targets.map((one, i) => testMeans(reference, [one], operator, share, names[i]))
+  return singles.find(({ passes }) => !passes) ?? whole
 }
 
 function rowMean(row: readonly number[]): number {
@@ -92,6 +99,7 @@ function testMeans(
   targets: readonly number[],
   operator: Operator,
   alpha: number,
+  name = targets.length === 1 ? '1 run' : `${targets.length} runs`,
 ): MeansJudgement {
   const target = summariseSample(targets)
   const { t, degrees, error } = compareMeans(reference, target)
@@ -100,19 +108,20 @@ function testMeans(
   const size = studentTailQuantile(isTwoSided ? alpha / 2 : alpha, degrees)
   const limit = isLower ? -size : size
   const statistic = { name: 't', value: t, limit, count: reference.count + target.count }
-  const reason = meansText(reference, target, statistic, error)
+  const reason = meansText(reference, { ...target, name }, statistic, error)
   return { passes: isLower ? t >= limit : t <= limit, statistic, reason }
 }
 
 /** `mean 2.31 of 1 run, 2.21 ± 0.02 of 5 seeds: t 4.1, limit 2.9, which is a mean of 2.27` */
-function meansText(reference: SampleSummary, target: SampleSummary, { value, limit }: T, error: number): string {
+function meansText(reference: SampleSummary, target: Named, { value, limit }: T, error: number): string {
   const farthest = reference.mean + limit * error
   const digits = digitsApart([target.mean, reference.mean, farthest])
   const digitsOfT = digitsApart([value, limit], 3)
-  const runs = `mean ${formatNumber(target.mean, digits)} of ${target.count === 1 ? '1 run' : `${target.count} runs`}`
+  const runs = `mean ${formatNumber(target.mean, digits)} of ${target.name}`
   const seeds = `${formatNumber(reference.mean, digits)} ± ${formatNumber(reference.deviation)} of ${reference.count} seeds`
   const bound = `limit ${formatNumber(limit, digitsOfT)}, which is a mean of ${formatNumber(farthest, digits)}`
   return `${runs}, ${seeds}: t ${formatNumber(value, digitsOfT)}, ${bound}`
 }
 
+type Named = SampleSummary & { readonly name: string }
 type T = Pick<NonNullable<JudgedSeries['statistic']>, 'value' | 'limit'>

@@ -47,11 +47,11 @@ function statisticOf({ name, value, limit, count }: NonNullable<JudgedSeries['st
   return { name, direction: limit < 0 ? 'higher' : 'lower', value, threshold: limit, count }
 }
 
-function worstOf({ name, points }: JudgedSeries): WorstPlace[] {
+function worstOf({ name, points, replayNames }: JudgedSeries): WorstPlace[] {
   const beyond = points.filter(({ passes, isWarmUp }) => !passes && !isWarmUp)
   const shown = worstFirst(beyond).slice(0, WORST_PLACES)
   return shown.map((point) => ({
-    tensor: name,
+    tensor: replayNames[point.replay] ?? name,
     index: [point.step],
     reference: String(point.reference),
     target: String(point.target),
@@ -71,7 +71,7 @@ function allowedOf({ reference, target, low, high }: JudgedPoint): number {
 /** Points that a curve keeps; a terminal and a page draw no more. */
 const MOST_POINTS = 512
 
-export function curveOf({ name, verdict, points, noise }: JudgedSeries, replays: number): Curve {
+export function curveOf({ name, verdict, points, replayNames, noise }: JudgedSeries, replays: number): Curve {
   const furthest = furthestPoint(points)
   const all = new Set(points.map(({ step }) => step))
   const steps = thinned(
@@ -89,6 +89,7 @@ export function curveOf({ name, verdict, points, noise }: JudgedSeries, replays:
     target: Array.from({ length: replays }, (_, replay) => steps.map((step) => at(step, replay)?.target ?? null)),
     low: steps.map((step) => at(step)!.low),
     high: steps.map((step) => at(step)!.high),
+    ...(replayNames.length > 0 && { replays: replayNames }),
     ...(furthest && { furthest: { step: furthest.step, replay: furthest.replay } }),
     ...(noise && {
       noise: {

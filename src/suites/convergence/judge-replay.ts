@@ -118,6 +118,7 @@ function judgeReplays(window: WindowUnderTest, replays: readonly Replay[]): Wind
     recorded: upTo(entry.results),
     samples: samples.map(({ results }) => upTo(results)),
     replays: replays.map(({ recording }) => upTo(recording)),
+    replayNames: replays.map(({ seed }) => `seed ${seed}`),
     windows,
   })
   const metrics = Object.keys(rules)
@@ -158,10 +159,11 @@ function reasonFor(
   return reason === '' ? {} : { reason }
 }
 
-function breakText({ brokeAt }: Replay): string[] {
+function breakText({ brokeAt, seed }: Replay): string[] {
   if (brokeAt === null) return []
   const { step, metric, text } = brokeAt
-  return [`ended at step ${step}, where ${cleanText(metric, 60)} is "${cleanText(text, 40)}" and not finite`]
+  const who = seed === null ? '' : `seed ${seed} `
+  return [`${who}ended at step ${step}, where ${cleanText(metric, 60)} is "${cleanText(text, 40)}" and not finite`]
 }
 
 /** The documented start does the step of the checkpoint again and so ends one too early. */
