@@ -257,6 +257,12 @@ describe('replaying', () => {
     expect(stdout).toMatch(/loss\.main +▆▃▁ +█▅▃ +\+14 % at 6 +≤ 1\.587/)
   })
 
+  test('in the terminal: an output that lacks steps says so instead of counting mismatches', async () => {
+    const { stdout } = await assay([...REPLAY, '-k', 'ckpt_3'], folder, { MODE: 'few' })
+    expect(stdout).toMatch(/output +loss\.main .*\n +why +1 of 3 values are missing\n/)
+    expect(stdout).not.toContain('mismatches')
+  })
+
   test('as JUnit', async () => {
     await assay([...REPLAY, '--reporter', 'junit:junit.xml'], folder, { SHIFT: '0.02' })
     const xml = readFileSync(join(folder, 'junit.xml'), 'utf8')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { caseBlock } from './case-block.ts'
 import { createStyle } from './style.ts'
-import { failedResult, KeptStream } from './testing/sample-run.ts'
+import { failedResult, KeptStream, sampleResult } from './testing/sample-run.ts'
 
 const style = createStyle(new KeptStream(80, true), { env: {}, color: false })
 const artifact = (name: string) => ({ name, path: 'artifacts/00', bytes: 1, sha256: '00' })
@@ -24,4 +24,22 @@ test('a case whose both sides were kept has a command that shows them, for a she
 test('one side alone, or a case that passed, has none', () => {
   expect(lookOf({ artifacts: both.slice(1) })).toEqual([])
   expect(lookOf({ artifacts: both, verdict: 'pass' })).toEqual([])
+})
+
+test('an output that fails for another reason than its count says that reason, though the case has said it', () => {
+  const [passed] = sampleResult().outputs
+  const reason = 'mean 2.31 of 1 run, 2.21 ± 0.02 of 5 seeds: t 4.1, limit 2.9'
+  const outputOf = (count: number) => ({
+    ...passed!,
+    verdict: 'fail' as const,
+    reason,
+    mismatches: { count, of: 9, allowed: 0 },
+  })
+  const linesOf = (count: number) =>
+    caseBlock(
+      { ...failedResult, reason: `loss: ${reason}`, outputs: [outputOf(count)] },
+      { style, verbose: false, folder: '.', durationMs: undefined },
+    ).filter((line) => /^ {4}(why|mismatches)/.test(line))
+  expect(linesOf(0)).toEqual([`    why        ${reason}`])
+  expect(linesOf(3)).toEqual(['    mismatches 3 of 9 (allowed 0)'])
 })

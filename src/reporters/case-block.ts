@@ -157,7 +157,7 @@ function restLine(result: Result, shown: number, notable: number, { style }: Blo
 function outputBlock(output: OutputResult, result: Result, options: BlockOptions): string[] {
   const { style, verbose } = options
   const write = blockWriter(style, 4)
-  const isSaid = output.reason !== undefined && result.reason?.includes(output.reason)
+  const isSaid = output.reason !== undefined && result.reason?.includes(output.reason) && !isWithinCount(output)
   return [
     outputTitle(output, style),
     ...write('why', isSaid ? undefined : output.reason && cleanProse(output.reason)),
@@ -200,8 +200,13 @@ function kindText({ dtype, shape }: OutputResult): string {
   return `${dtype ?? 'dtype not known'} ${shape ? cleanText(formatShape(shape), 120) : 'shape not known'}  `
 }
 
+/** It failed for another reason than how many values are wrong. */
+function isWithinCount({ verdict, mismatches, reason }: OutputResult): boolean {
+  return verdict !== 'pass' && reason !== undefined && mismatches !== null && mismatches.count <= mismatches.allowed
+}
+
 function mismatchText(output: OutputResult): string | undefined {
-  if (!output.mismatches) return undefined
+  if (!output.mismatches || isWithinCount(output)) return undefined
   const { count, of, allowed } = output.mismatches
   return `${count} of ${of} (allowed ${formatNumber(allowed)})`
 }
