@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Curve } from '../domain/result.ts'
+import { displayWidth } from '../domain/text.ts'
 import { curveLines } from './curve-lines.ts'
 import { createStyle } from './style.ts'
+import { KeptStream } from './testing/sample-run.ts'
 
 const style = createStyle({ write: () => true }, { env: { LANG: 'en_US.UTF-8' } })
 const ascii = createStyle({ write: () => true }, { env: { LANG: 'C' } })
@@ -62,4 +64,21 @@ test('many steps are a dozen letters, and plain ones where the terminal has no o
   const [, row] = curveLines([long], ascii)
   expect(row).toContain('_..-==ooO##@')
   expect(row!.split(/\s+/)[1]).toHaveLength(12)
+})
+
+test.each([
+  [120, 'metric recorded replayed furthest apart allowed there'],
+  [80, 'metric recorded replayed furthest apart allowed there'],
+  [60, 'metric recorded replayed furthest apart'],
+  [50, 'metric replayed furthest apart'],
+  [30, 'metric furthest apart'],
+])('in %i columns it fits: names are shortened, and what is left is %s', (columns, head) => {
+  const narrow = createStyle(new KeptStream(columns, true), { env: {}, color: false })
+  const steps = Array.from({ length: 30 }, (_, i) => i)
+  const long = { steps, reference: steps, target: [steps.map((step) => step + 0.1)], low: steps, high: steps }
+  const name = 'a_metric_with_a_name_that_is_long.and_a_label'
+  const lines = curveLines([{ ...LOSS, ...long, name, furthest: { step: 29, replay: 0 } }, LOSS], narrow)
+  expect(Math.max(...lines.map((line) => displayWidth(line)))).toBeLessThanOrEqual(columns - 2)
+  expect(lines[0]!.replace(/ +/g, ' ')).toBe(head)
+  expect(lines[1]).toMatch(/^a_m\S*…\S*bel .*at 29/)
 })

@@ -1,9 +1,14 @@
 import type { Curve } from '../domain/result.ts'
-import { cleanText, formatNumber, formatPair, shortenMiddle } from '../domain/text.ts'
+import { cleanText, displayWidth, formatNumber, formatPair, shortenMiddle } from '../domain/text.ts'
 import { alignRows } from './align-rows.ts'
 import { paintVerdict, type Style } from './style.ts'
 
+const HEAD = ['metric', 'recorded', 'replayed', 'furthest apart', 'allowed there']
 const NAME_WIDTH = 24
+const LEAST_NAME_WIDTH = 10
+const INDENT = 2
+/** Columns that a narrow terminal goes without, the first of them first: the reason says what is allowed, too. */
+const DISPENSABLE = [4, 1, 2]
 const CURVE_WIDTH = 12
 const LEVELS = '▁▂▃▄▅▆▇█'
 const ASCII_LEVELS = '_.-=oO#@'
@@ -12,8 +17,20 @@ const ASCII_LEVELS = '_.-=oO#@'
 export function curveLines(curves: readonly Curve[], style: Style): string[] {
   if (curves.length === 0) return []
   const rows = curves.map((curve) => rowOf(curve, style))
-  const [head, ...lines] = alignRows([['metric', 'recorded', 'replayed', 'furthest apart', 'allowed there'], ...rows])
+  const [head, ...lines] = alignRows(fitted([HEAD, ...rows], style.columns - INDENT))
   return [style.paint('dim', head!), ...lines.map((line, i) => paintLine(line, curves[i]!, style))]
+}
+
+/** Without columns that there is no room for, and with names in what is left. */
+function fitted(rows: readonly (readonly string[])[], room: number): string[][] {
+  const widths = HEAD.map((_, column) => 2 + Math.max(...rows.map((row) => displayWidth(row[column]!))))
+  const left = (columns: readonly number[]) => columns.slice(1).reduce((rest, column) => rest - widths[column]!, room)
+  let columns = HEAD.map((_, column) => column)
+  for (const column of DISPENSABLE)
+    if (left(columns) < Math.min(widths[0]! - 2, LEAST_NAME_WIDTH))
+      columns = columns.filter((other) => other !== column)
+  const nameWidth = Math.max(left(columns), LEAST_NAME_WIDTH)
+  return rows.map((row) => columns.map((c) => (c === 0 ? shortenMiddle(row[0]!, nameWidth) : row[c]!)))
 }
 
 function paintLine(line: string, { verdict }: Curve, style: Style): string {
