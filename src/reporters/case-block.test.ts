@@ -43,3 +43,13 @@ test('an output that fails for another reason than its count says that reason, t
   expect(linesOf(0)).toEqual([`    why        ${reason}`])
   expect(linesOf(3)).toEqual(['    mismatches 3 of 9 (allowed 0)'])
 })
+
+test('a long command that ran is wrapped, not cut', () => {
+  const command = `python3 train.py ${Array.from({ length: 30 }, (_, i) => `--option-${i} value-${i}`).join(' ')}`
+  const result = { ...failedResult, artifacts: [], measurements: { 'target.command': command } }
+  const lines = caseBlock(result, { style, verbose: false, folder: '.', durationMs: undefined })
+  const from = lines.findIndex((line) => line.startsWith('  ran'))
+  const ran = lines.slice(from, -1).map((line) => line.slice(13))
+  expect(ran.join(' ')).toBe(`target: command ${command}`)
+  expect(Math.max(...ran.map((line) => line.length))).toBeLessThanOrEqual(67)
+})

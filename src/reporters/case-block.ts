@@ -33,6 +33,7 @@ const WORST_SHOWN = 5
 const OUTPUTS_SHOWN = 5
 const PRINTED_LINES = 10
 const COMMAND_LENGTH = 8000
+const MEASURED_LENGTH = 2000
 const REFINEMENTS = new Set(['mean_abs', 'median_abs', 'mean_rel', 'median_rel', 'p99_rel', 'rmse', 'max_ulp'])
 const INSTALLATION = new Set(['file', 'devices', 'engine', 'features', 'isolated', 'warnings', 'deterministic'])
 
@@ -247,7 +248,7 @@ function measurementLines({ measurements }: Result, verbose: boolean): string[] 
     const key = name.slice(dot + 1)
     if (!verbose && INSTALLATION.has(key)) continue
     const group = dot < 0 ? '' : `${cleanText(name.slice(0, dot), 80)}: `
-    const text = typeof value === 'number' ? formatNumber(value) : cleanText(value, 120)
+    const text = typeof value === 'number' ? formatNumber(value) : cleanText(value, MEASURED_LENGTH)
     groups.set(group, [...(groups.get(group) ?? []), `${cleanText(key, 80)} ${text}`])
   }
   return [...groups].map(([group, texts]) => `${group}${texts.join(' · ')}`)
