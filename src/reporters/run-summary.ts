@@ -2,13 +2,16 @@ import type { Result } from '../domain/result.ts'
 import type { RunHeader, RunState } from '../domain/run.ts'
 import { cleanProse, cleanText, formatClock, formatDuration, shortenMiddle, wrapText } from '../domain/text.ts'
 import { countVerdicts, EXIT, STAGES, type Verdict } from '../domain/verdict.ts'
+import { isFailure } from '../runs/summary.ts'
 import { alignRows } from './align-rows.ts'
 import { countsText } from './explain.ts'
-import type { Style } from './style.ts'
+import { paintVerdict, type Style } from './style.ts'
 
 const SLOWEST_SHOWN = 10
 const SLOW_MS = 1000
 const REASONS_SHOWN = 10
+const FAILED_SHOWN = 10
+const FEW_FAILED = 3
 
 /** Total, count, mean and min per stage. */
 export function stageLines(run: RunHeader, style: Style): string[] {
@@ -34,6 +37,19 @@ export function slowestLines(durationsMs: ReadonlyMap<string, number>, style: St
   const names = shown.map(([id]) => shortenMiddle(cleanText(id), style.columns - width - 4))
   const lines = names.map((name, i) => `  ${times[i]!.padStart(width)}  ${name}`)
   return [style.paint('dim', 'slowest cases'), ...lines]
+}
+
+/** Cases that failed, by id, where the blocks of many have scrolled away; layers have a list of their own. */
+export function failedLines(run: RunHeader, results: readonly Result[], style: Style): string[] {
+  const strict = run.options.strict === true
+  const failed = results.filter(({ verdict, part }) => part === undefined && isFailure(verdict, strict))
+  if (failed.length <= FEW_FAILED) return []
+  const lines = failed.slice(0, FAILED_SHOWN).map(({ id, verdict }) => {
+    const symbol = paintVerdict(style, verdict, style.symbol(verdict))
+    return `  ${symbol} ${shortenMiddle(cleanText(id), style.columns - 4)}`
+  })
+  const more = failed.length - lines.length
+  return [style.paint('dim', 'failed cases'), ...lines, ...(more > 0 ? [`  and ${more} more`] : [])]
 }
 
 /** `flags: retried 2, sensitive 1` */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RunEvent } from '../domain/run.ts'
+import type { Result } from '../domain/result.ts'
+import type { RunEvent, RunHeader } from '../domain/run.ts'
 import { report } from './testing/report.ts'
 import {
   allVerdicts,
@@ -176,6 +177,24 @@ describe('what is not as it should be', () => {
     expect(text.match(/^✗ FAIL/gm)).toHaveLength(30)
     expect(text.match(/^! ERROR/gm)).toHaveLength(10)
     expect(text.match(/^\[.*(fail|error) \d+ /gm)).toHaveLength(60)
+  })
+
+  test('more than a few failures are listed once more at the end, but for layers, which have a list', () => {
+    const failed = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({ ...failedResult, id: `m${i}/full_model` }))
+    const listOf = (results: readonly Result[], change: Partial<RunHeader> = {}) =>
+      report(replayEvents([sampleResult(), ...results], change))
+        .split('\n\n')
+        .filter((part) => part.startsWith('failed cases'))
+    expect(listOf(failed(3))).toEqual([])
+    expect(listOf([...failed(3), erredResult])).toEqual([
+      ['failed cases', ...failed(3).map(({ id }) => `  ✗ ${id}`), `  ! ${erredResult.id}`].join('\n'),
+    ])
+    expect(listOf(failed(12))[0]).toMatch(/\n {2}✗ m9\/full_model\n {2}and 2 more$/)
+    const layers = failed(9).map((result, place) => ({ ...result, part: { of: 'm/full_model', op: 'Conv', place } }))
+    expect(listOf(layers)).toEqual([])
+    const doubtful = failed(4).map((result) => ({ ...result, verdict: 'inconclusive' as const }))
+    expect([listOf(doubtful).length, listOf(doubtful, { options: { strict: true } }).length]).toEqual([0, 1])
   })
 
   test('an interrupted run says how many cases have a result', () => {

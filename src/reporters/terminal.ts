@@ -13,6 +13,7 @@ import { partLines } from './parts.ts'
 import { Progress } from './progress.ts'
 import {
   cacheLines,
+  failedLines,
   flagLines,
   incompleteText,
   lastLine,
@@ -143,6 +144,7 @@ export class TerminalReporter implements Reporter {
       expectedLines(run, results, style),
       [...expiredLines(results, style), ...staleLines(run, style)],
       [...skipLines(results, style), ...flagLines(results, style), ...cacheLines(results, style)],
+      failedLines(run, results, style),
       [...(incomplete ? [style.paint('yellow', incomplete)] : []), `record: ${cleanText(folder)}`],
     ]
     const last = paintVerdict(style, overallVerdict(run, results), lastLine(run, results))
