@@ -119,4 +119,5 @@ for line in sys.stdin:
     else: found = peer.run(what)
     ms = (time.perf_counter() - start) * 1e3
     cpu = sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) - cpu
-    print(json.dumps(dict(ms=ms, cpuMs=cpu * 1e3, found=found)), flush=True)
+    # JSON has no NaN and no infinity; the documented lambdas have, for wide logits.
+    print(json.dumps(dict(ms=ms, cpuMs=cpu * 1e3, found=found)).replace('NaN', 'null').replace('Infinity', 'null'), flush=True)

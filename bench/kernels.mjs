@@ -19,6 +19,12 @@ const here = dirname(fileURLToPath(import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
 const file = (name) => join(folder, `${name}.npy`)
 const TOP = 20
+/** What is wanted of rows as a language model gives them, and of wide ones. */
+const LARGEST_ERRORS = {
+  model: { crossEntropy: 3.7e-8, probMean: 7.2e-7, probStd: 4.5e-8, diffMean: 1.2e-7 },
+  'model-tiny': { crossEntropy: 2.5e-8, probMean: 1.1e-6, probStd: 1e-8, diffMean: 1.2e-7 },
+  wide: { crossEntropy: 4.4e-8, probMean: 5.1e-8, probStd: 2e-8, diffMean: 5.2e-5 },
+}
 
 function startPeer() {
   const process_ = spawn(python, [join(here, 'kernels-peer.py'), folder], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -188,13 +194,6 @@ function printTimes(samples) {
   }
 }
 
-/** What is wanted of rows as a language model gives them, and of wide ones. */
-const LARGEST_ERRORS = {
-  model: { crossEntropy: 3.7e-8, probMean: 7.2e-7, probStd: 4.5e-8, diffMean: 1.2e-7 },
-  'model-tiny': { crossEntropy: 2.5e-8, probMean: 1.1e-6, probStd: 1e-8, diffMean: 1.2e-7 },
-  wide: { crossEntropy: 4.4e-8, probMean: 5.1e-8, probStd: 2e-8, diffMean: 5.2e-5 },
-}
-
 /** Largest relative error over the rows, against float64. */
 async function printAccuracy(one) {
   for (const name of ['model', 'model-tiny', 'wide', 'logits', 'tiny']) {
@@ -235,7 +234,7 @@ async function printAccuracy(one) {
 }
 
 function largestError(wanted, found) {
-  return Math.max(...wanted.map((value, row) => Math.abs(found(row) / value - 1)))
+  return Math.max(...wanted.map((value, row) => Math.abs((found(row) ?? Number.NaN) / value - 1)))
 }
 
 function runDiff(threads = []) {
