@@ -23,7 +23,10 @@ async function record(model: OnnxModel, inputs: ReadonlyMap<string, Tensor>) {
   const folder = temporaryFolder('activations')
   const cache = await ProductCache.open({ folder: join(folder, 'cache'), notice: () => {} })
   const clock = new CaseClock(null, new AbortController().signal)
-  const lab = new CaseLab(new RunLab({ cache, runFolder: folder, recompute: false }), clock, () => {})
+  const lab = new CaseLab(new RunLab({ cache, runFolder: folder, recompute: false }), clock, {
+    onStep() {},
+    onProgress() {},
+  })
   const info = await pool.probe(reference)
   if (!info.available) throw new Error(info.reason)
   const loaded = { model, path: model.path ?? '', digest: 'digest' }

@@ -44,6 +44,13 @@ test('a program that logs to the other stream: the error says so', async () => {
   expect(error!.message).toContain('of 0 lines on stderr (stdout, which is not read, has 16 lines)')
 })
 
+test('a program that saves over its last checkpoint is ended at the second save, not after days', async () => {
+  const folder = trainingProject()
+  const { verdict, error } = await gather(folder, { MODE: 'overwrite' })
+  expect([verdict, error!.message]).toEqual(['error', expect.stringContaining('at step 0 and again at step 3')])
+  expect(Object.keys(JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8')).ckpt_logs)).toEqual(['0'])
+})
+
 describe('a storage', () => {
   test.each([
     ['is a file', ['-s', 'tests.yml'], /a part of tests\.yml\/ckpts is a file where a folder was expected/],

@@ -50,7 +50,10 @@ async function judge(invocation: ConvergeInvocation, renews: boolean): Promise<n
   const signals = interruptSignals(reporters)
   try {
     const audience = { reporters, signals, notice, ...(values.showOutput && { hear }) }
-    return reportOutcome(await judgeConvergence(invocation, audience, renews ? 'renew' : 'judge'), values, '--pattern')
+    const outcome = await judgeConvergence(invocation, audience, renews ? 'renew' : 'judge')
+    if (outcome.exitCode === EXIT.interrupted && invocation.converge.gather)
+      notice('windows that were recorded stay; the same command goes on from the last of them')
+    return reportOutcome(outcome, values, '--pattern')
   } finally {
     signals.release()
   }

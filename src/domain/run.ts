@@ -64,6 +64,8 @@ export type RunEvent =
   | { readonly type: 'run-start'; readonly run: RunHeader; readonly folder: string }
   | { readonly type: 'case-start'; readonly id: string }
   | { readonly type: 'step-start'; readonly id: string; readonly title: string; readonly stage: Stage }
+  /** How far a long step is, a few times a second at most. */
+  | { readonly type: 'step-progress'; readonly id: string; readonly text: string }
   | {
       readonly type: 'case-end'
       readonly result: Result

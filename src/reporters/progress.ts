@@ -5,6 +5,8 @@ import { paintVerdict, type Style } from './style.ts'
 
 interface RunningCase {
   title: string
+  /** How far it is. */
+  detail: string
   readonly sinceMs: number
   stepSinceMs: number
 }
@@ -27,8 +29,10 @@ export class Progress {
       this.total = event.run.plan.selected.length
       this.#startMs = nowMs
     }
-    if (event.type === 'case-start') this.#running.set(event.id, { title: 'waits', sinceMs: nowMs, stepSinceMs: nowMs })
+    if (event.type === 'case-start')
+      this.#running.set(event.id, { title: 'waits', detail: '', sinceMs: nowMs, stepSinceMs: nowMs })
     if (event.type === 'step-start') this.#takeStep(event.id, event.title, nowMs)
+    if (event.type === 'step-progress') this.#takeProgress(event.id, event.text)
     if (event.type === 'case-end') {
       this.#running.delete(event.result.id)
       this.counts[event.result.verdict]++
@@ -39,7 +43,12 @@ export class Progress {
 
   #takeStep(id: string, title: string, nowMs: number): void {
     const sinceMs = this.#running.get(id)?.sinceMs ?? nowMs
-    this.#running.set(id, { title, sinceMs, stepSinceMs: nowMs })
+    this.#running.set(id, { title, detail: '', sinceMs, stepSinceMs: nowMs })
+  }
+
+  #takeProgress(id: string, text: string): void {
+    const state = this.#running.get(id)
+    if (state) state.detail = text
   }
 
   /** Milliseconds to the end at the pace so far; null before there is a pace. */
@@ -73,8 +82,8 @@ export class Progress {
 
   /** One line for logs that nobody draws anew. */
   heartbeatText(nowMs: number): string {
-    const running = [...this.#running].slice(0, 3).map(([id, { title, stepSinceMs }]) => {
-      return `${cleanText(id, 200)} (${cleanText(title, 80)}, ${formatDuration(nowMs - stepSinceMs)})`
+    const running = [...this.#running].slice(0, 3).map(([id, state]) => {
+      return `${cleanText(id, 200)} (${whatOf(state)}, ${formatDuration(nowMs - state.stepSinceMs)})`
     })
     const more = this.#running.size - running.length
     const names = [...running, ...(more > 0 ? [`${more} more`] : [])].join(', ') || 'nothing'
@@ -82,10 +91,14 @@ export class Progress {
   }
 }
 
+function whatOf({ title, detail }: RunningCase): string {
+  return cleanText(detail === '' ? title : `${title} · ${detail}`, 80)
+}
+
 function runningLine(id: string, state: RunningCase, style: Style, nowMs: number): string {
   const seconds = `${Math.floor((nowMs - state.stepSinceMs) / 1000)}s`
   const room = style.columns - seconds.length - 7
-  const title = shortenMiddle(cleanText(state.title, 80), Math.floor(room / 2))
+  const title = shortenMiddle(whatOf(state), Math.floor(room / 2))
   const name = shortenMiddle(cleanText(id), room - title.length)
   return `  ${name}  ${style.paint('dim', `${title}  ${seconds}`)}`
 }

@@ -117,6 +117,21 @@ describe('a run watched on a terminal', () => {
     ])
   })
 
+  test('how far a step is stands beside it until the next begins', () => {
+    const stream = new KeptStream()
+    const reporter = new TerminalReporter(stream, sampleContext(stream))
+    const { id } = failedResult
+    reporter.onEvent({ type: 'run-start', run: sampleHeader([failedResult]), folder: FOLDER })
+    reporter.onEvent({ type: 'case-start', id })
+    reporter.onEvent({ type: 'step-start', id, title: 'gather', stage: 'run' })
+    reporter.onEvent({ type: 'step-progress', id, text: 'step 31, 3 windows' })
+    vi.advanceTimersByTime(60_000)
+    expect(stream.text).toContain('(gather · step 31, 3 windows, 1:00)')
+    reporter.onEvent({ type: 'step-start', id, title: 'compare', stage: 'compare' })
+    vi.advanceTimersByTime(60_000)
+    expect(stream.text).toContain('(compare, 1:00)')
+  })
+
   test.each([{ CI: 'true' }, { TERM: 'dumb' }])('nothing is drawn anew with %j', (env) => {
     const { stream, finish } = watch(80, { env })
     finish(0)

@@ -41,6 +41,8 @@ export interface Lab {
   ): Promise<Product<T>>
   /** `--keep`: what a case leaves behind is wanted even where it passes. */
   readonly keepsAll: boolean
+  /** Says how far the step under way is, to whoever watches; may be called as often as one likes. */
+  progress(text: string): void
   /** Keeps a file with the run, by its content. */
   keep(name: string, path: string): Promise<void>
   /** Aborted when the case runs out of time or the run is to end now. */

@@ -156,8 +156,9 @@ class Execution {
   async #judge(work: PlannedWork): Promise<void> {
     const { id } = work.c
     const clock = new CaseClock(this.#request.caseTimeoutMs ?? null, this.#signals.abort)
-    const lab = new CaseLab(this.#lab, clock, ({ title, stage }) => {
-      void this.#announcer.emit({ type: 'step-start', id, title, stage })
+    const lab = new CaseLab(this.#lab, clock, {
+      onStep: ({ title, stage }) => void this.#announcer.emit({ type: 'step-start', id, title, stage }),
+      onProgress: (text) => void this.#announcer.emit({ type: 'step-progress', id, text }),
     })
     const startedMs = performance.now()
     await this.#announcer.emit({ type: 'case-start', id })

@@ -20,7 +20,8 @@ async function openLab(folder = freshFolder(), recompute = false) {
   const cache = await ProductCache.open({ folder: join(folder, 'cache') })
   const run = new RunLab({ cache, runFolder: join(folder, 'run'), recompute })
   const abort = new AbortController()
-  const forCase = (limitMs: number | null = null) => new CaseLab(run, new CaseClock(limitMs, abort.signal), () => {})
+  const forCase = (limitMs: number | null = null) =>
+    new CaseLab(run, new CaseClock(limitMs, abort.signal), { onStep() {}, onProgress() {} })
   return { cache, forCase, abort, folder }
 }
 

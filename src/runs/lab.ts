@@ -83,6 +83,14 @@ export class RunLab {
   }
 }
 
+/** Nobody reads faster. */
+const PROGRESS_MS = 250
+
+export interface StepWatcher {
+  onStep(spec: StepSpec): void
+  onProgress(text: string): void
+}
+
 /** The lab as one case sees it; remembers what the case did there. */
 export class CaseLab implements Lab {
   readonly signal: AbortSignal
@@ -92,14 +100,15 @@ export class CaseLab implements Lab {
   readonly #underway = new Map<StepSpec, number>()
   readonly #run: RunLab
   readonly #clock: CaseClock
-  readonly #onStep: (spec: StepSpec) => void
+  readonly #watcher: StepWatcher
   readonly #folders: string[] = []
   #lastStep: StepSpec | null = null
+  #nextProgressMs = 0
 
-  constructor(run: RunLab, clock: CaseClock, onStep: (spec: StepSpec) => void) {
+  constructor(run: RunLab, clock: CaseClock, watcher: StepWatcher) {
     this.#run = run
     this.#clock = clock
-    this.#onStep = onStep
+    this.#watcher = watcher
     this.signal = clock.signal
   }
 
@@ -135,7 +144,7 @@ export class CaseLab implements Lab {
     const startedMs = performance.now()
     this.#underway.set(step, startedMs)
     this.#lastStep = step
-    this.#onStep(step)
+    this.#watcher.onStep(step)
     let cached = false
     let begun: Opening | undefined
     try {
@@ -151,6 +160,13 @@ export class CaseLab implements Lab {
         this.#done.push({ ...recordOf({ ...step, ...begun, key: null }, false, 0), durationMs: begun.durationMs })
       this.#done.push(recordOf(step, cached, startedMs + (begun?.durationMs ?? 0)))
     }
+  }
+
+  progress(text: string): void {
+    const nowMs = performance.now()
+    if (nowMs < this.#nextProgressMs) return
+    this.#nextProgressMs = nowMs + PROGRESS_MS
+    this.#watcher.onProgress(text)
   }
 
   async keep(name: string, path: string): Promise<void> {

@@ -34,6 +34,7 @@ export async function gather(
       const ledger = new Ledger(planned, from, provenance, argv)
       const onEvents = (events: readonly LogEvent[]) => {
         for (const event of events) ledger.take(event)
+        lab.progress(ledger.progress)
         return true
       }
       const outcome = await runProgram({ ...programOf(planned, folder), argv, signal: lab.signal, onEvents })

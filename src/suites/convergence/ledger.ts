@@ -7,6 +7,7 @@ import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from '../../fi
 import type { GatherPoint } from './gather-point.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { Recorder, type SavedRecording } from './recorder.ts'
+import { refuseOverwritten } from './refuse-useless.ts'
 
 /** What is written down beside the recordings themselves. */
 export type Provenance = Pick<Sidecar, 'environment' | 'git'>
@@ -58,6 +59,13 @@ export class Ledger {
     return this.#recorder.empty
   }
 
+  /** `step 31, 3 windows` */
+  get progress(): string {
+    const { step, recordings } = this.#recorder
+    const windows = recordings.length === 1 ? '1 window' : `${recordings.length} windows`
+    return step === null ? windows : `step ${step}, ${windows}`
+  }
+
   get isWritten(): boolean {
     return this.#isWritten
   }
@@ -65,6 +73,8 @@ export class Ledger {
   take(event: LogEvent): void {
     if (event.kind === 'save' && event.step === undefined) this.#refuseUnknownStep(event.checkpoint)
     if (this.#recorder.take(event)) this.#write()
+    // Long before the training ends, which may take days.
+    if (event.kind === 'save') refuseOverwritten(this.#recorder.savesOf(event.checkpoint))
   }
 
   /** A file of metrics lags behind the stream, so what it has last says nothing about a save; before all steps is one. */

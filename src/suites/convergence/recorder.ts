@@ -52,6 +52,15 @@ export class Recorder {
     this.#step = plan.lastStep
   }
 
+  /** The last step that was logged. */
+  get step(): number | null {
+    return this.#step
+  }
+
+  savesOf(path: string): readonly Pick<SavedRecording, 'checkpoint' | 'startStep'>[] {
+    return [...this.#open.values()].filter(({ checkpoint }) => checkpoint === path)
+  }
+
   /** The windows that have anything, in the order of their saves. */
   get recordings(): SavedRecording[] {
     return [...this.#open.values()].filter(({ results }) => results.size > 0)

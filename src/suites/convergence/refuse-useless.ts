@@ -1,5 +1,6 @@
 import { StageError } from '../../domain/errors.ts'
-import type { Manifest } from '../../files/convergence/contract.ts'
+import { cleanText } from '../../domain/text.ts'
+import type { Manifest, ManifestEntry } from '../../files/convergence/contract.ts'
 import { metricsOf } from './judge-replay.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { strangeText } from './strange-values.ts'
@@ -12,11 +13,11 @@ export function refuseUseless(planned: PlannedTest, manifest: Manifest): void {
 }
 
 /** A program that saves over its last checkpoint leaves nothing to replay the earlier windows from. */
-function refuseOverwritten(manifest: Manifest): void {
-  for (const { checkpoint, startStep } of manifest) {
-    const later = manifest.find((entry) => entry.checkpoint === checkpoint && entry.startStep > startStep)
+export function refuseOverwritten(saves: readonly Pick<ManifestEntry, 'checkpoint' | 'startStep'>[]): void {
+  for (const { checkpoint, startStep } of saves) {
+    const later = saves.find((entry) => entry.checkpoint === checkpoint && entry.startStep > startStep)
     if (!later) continue
-    const text = `${checkpoint} was saved at step ${startStep} and again at step ${later.startStep}`
+    const text = `${cleanText(checkpoint, 300)} was saved at step ${startStep} and again at step ${later.startStep}`
     throw new StageError('run', `${text}; every save needs a file of its own`)
   }
 }

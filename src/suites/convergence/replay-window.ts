@@ -61,6 +61,11 @@ export class ReplayReader {
     return new Map([...this.#found].sort(([a], [b]) => a - b))
   }
 
+  /** `2 of 5 steps` */
+  get progress(): string {
+    return `${this.#found.size} of ${this.#wanted.size} steps`
+  }
+
   /** False where no more is wanted. */
   take(event: LogEvent): boolean {
     if (event.kind === 'save') return true

@@ -43,7 +43,7 @@ export async function replay(request: ReplayRequest, lab: Lab): Promise<Replay> 
   const { value, folder } = await lab.step(
     { title, stage: 'run', side: 'target', key: null },
     async (folder): Promise<StoredReplay> => {
-      const { recording, ...rest } = await attempt(request, argv, lab.signal, folder)
+      const { recording, ...rest } = await attempt(request, argv, lab, folder)
       return { ...rest, steps: [...recording] }
     },
   )
@@ -55,15 +55,19 @@ export async function replay(request: ReplayRequest, lab: Lab): Promise<Replay> 
 async function attempt(
   { planned, entry, seed }: ReplayRequest,
   argv: readonly string[],
-  signal: AbortSignal,
+  lab: Lab,
   folder: string,
 ): Promise<Replay> {
   const { test } = planned
   for (let attempts = 1; ; attempts++) {
     const reader = new ReplayReader(entry.results, Object.keys(test.rules), isFile(test) ? test.stepsToRecord : 0)
-    const onEvents = (events: readonly LogEvent[]) => events.every((event) => reader.take(event))
-    const outcome = await runProgram({ ...programOf(planned, folder), argv, signal, onEvents })
-    if (attempts <= test.retries.attempts && isInfrastructure(test, outcome) && !signal.aborted) continue
+    const onEvents = (events: readonly LogEvent[]) => {
+      const isWanted = events.every((event) => reader.take(event))
+      lab.progress(reader.progress)
+      return isWanted
+    }
+    const outcome = await runProgram({ ...programOf(planned, folder), argv, signal: lab.signal, onEvents })
+    if (attempts <= test.retries.attempts && isInfrastructure(test, outcome) && !lab.signal.aborted) continue
     const { recording, early, brokeAt } = reader
     return { seed, argv, recording, early, brokeAt, outcome, attempts }
   }
