@@ -2,6 +2,7 @@ import { joinWords } from '../../compare/convergence/step-list.ts'
 import { StageError } from '../../domain/errors.ts'
 import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import type { Judgement } from '../../runs/contract.ts'
+import { NOTHING_COMPARED } from './nothing-compared.ts'
 import type { PlannedTest } from './planned-test.ts'
 
 /** What speaks against a manifest as a whole: an error, or why it proves less than it seems to. Another tool's is not doubted. */
@@ -23,11 +24,8 @@ export function judgeDoubt(doubt: StageError | string, { storage }: PlannedTest,
   return {
     verdict: 'inconclusive',
     reason: doubt,
+    ...NOTHING_COMPARED,
     flags: ['incomplete-gathering'],
-    coverage: { compared: 0, expected: 0 },
-    metrics: [],
-    outputs: [],
-    worst: [],
     measurements: { 'reference.manifest': storage.shownManifest },
     reproduce,
   }

@@ -6,6 +6,7 @@ import { type Gathered, gather } from './gather.ts'
 import { type GatherPoint, gatherPoint, lacksOnlySeeds } from './gather-point.ts'
 import { gatherSamples } from './gather-samples.ts'
 import { seedless } from './judge-replay.ts'
+import { NOTHING_COMPARED } from './nothing-compared.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { programError } from './program-error.ts'
 import { refuseUseless } from './refuse-useless.ts'
@@ -65,11 +66,7 @@ async function captured(
 ): Promise<Judgement> {
   return {
     verdict: 'captured',
-    flags: [],
-    coverage: { compared: 0, expected: 0 },
-    metrics: [],
-    outputs: [],
-    worst: [],
+    ...NOTHING_COMPARED,
     figures: [...(await figuresOf(planned, gathered)), ...seedless(planned, seeds)],
     measurements: gathered ? { 'reference.command': gathered.argv.join(' ') } : {},
     reproduce: reproduce(c.id),

@@ -3,6 +3,7 @@ import type { GitState, Sidecar } from '../../files/convergence/contract.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { sampleWindow } from './gather-samples.ts'
 import { replayAll, type WindowUnderTest } from './judge-replay.ts'
+import { NOTHING_COMPARED } from './nothing-compared.ts'
 import type { ConvergenceOptions } from './planned-test.ts'
 import { renewalChanges } from './renewal-changes.ts'
 import { wholeRecording } from './whole-recording.ts'
@@ -27,11 +28,7 @@ export async function renewWindow(
   const changes = renewalChanges(entry.results, results)
   return {
     verdict: 'captured',
-    flags: [],
-    coverage: { compared: 0, expected: 0 },
-    metrics: [],
-    outputs: [],
-    worst: [],
+    ...NOTHING_COMPARED,
     figures: [...(changes.length > 0 ? changes : ['as it was recorded']), ...forgotten(window, seeds)],
     measurements: { 'target.command': replay!.argv.join(' ') },
     reproduce: reproduce(id),
