@@ -28,8 +28,9 @@ class Torch(Engine):
         import_library("safetensors")
         self.device = find_device(torch, device)
         versions = f"torch {torch.__version__}, transformers {transformers.__version__}"
-        detail = {"library": versions, "python": platform.python_version(), "device": device_name(torch, self.device),
-                  "devices": ", ".join(devices_here(torch))}
+        tiles = " without AMX, which ends processes here" if avoids_tiles(torch, self.device) else ""
+        detail = {"library": versions, "python": platform.python_version(),
+                  "device": f"{device_name(torch, self.device)}{tiles}", "devices": ", ".join(devices_here(torch))}
         return {
             "version": torch.__version__,
             "accepts": ["huggingface"],
@@ -71,6 +72,13 @@ def devices_here(torch):
 
 def listed(here):
     return ", ".join(kind if count == 1 else f"{kind}:0 to {kind}:{count - 1}" for kind, count in here.items())
+
+
+def avoids_tiles(torch, device):
+    if device.type != "cpu" or sys.platform != "linux":
+        return False
+    from .matrix_tiles import avoid_forbidden_tiles
+    return avoid_forbidden_tiles(torch)
 
 
 def device_name(torch, device):
