@@ -371,7 +371,7 @@ describe('accepting', () => {
 describe('before anything runs', () => {
   test('nothing gathered is a usage error', async () => {
     const { code, stderr } = await assay(REPLAY, trainingProject())
-    expect([code, stderr]).toEqual([4, expect.stringMatching(/nothing of this was gathered in storage yet.*-g first/s)])
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/nothing was gathered in storage yet.*-g first/s)])
   })
 
   test.each([

@@ -92,7 +92,8 @@ async function refuseUngathered(tests: readonly PlannedTest[], storage: string):
     others.length > 0
       ? `there ${others.length === 1 ? 'is' : 'are'} ${joinWords(others)}; a manifest is called <test>_<--manifest-name>`
       : 'gather known-good training with -g first'
-  throw new UsageError('converge', `nothing of this was gathered in ${storage} yet${wanted}; ${hint}`)
+  const what = others.length > 0 ? 'nothing of this' : 'nothing'
+  throw new UsageError('converge', `${what} was gathered in ${storage} yet${wanted}; ${hint}`)
 }
 
 async function manifestsIn(folder: string | undefined): Promise<string[]> {
