@@ -10,13 +10,9 @@ export function total(sum: v128): f64 {
   return f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1)
 }
 
+/** Without a branch: which lane is larger can't be foretold. */
 @inline
 export function largestOf(values: v128): f32 {
-  const a = f32x4.extract_lane(values, 0)
-  const b = f32x4.extract_lane(values, 1)
-  const c = f32x4.extract_lane(values, 2)
-  const d = f32x4.extract_lane(values, 3)
-  const ab = a < b ? b : a
-  const cd = c < d ? d : c
-  return ab < cd ? cd : ab
+  const pairs = f32x4.pmax(values, v128.shuffle<i32>(values, values, 1, 1, 3, 3))
+  return f32x4.extract_lane(f32x4.pmax(pairs, v128.shuffle<i32>(pairs, pairs, 2, 2, 2, 2)), 0)
 }
