@@ -277,3 +277,16 @@ test('where thousands of tokens share the weight, prob_mean is within 5e-9 of pr
     expect(Math.abs(fast!.probMean - referee!.probMean), `row ${row}`).toBeLessThanOrEqual(5e-9 * referee!.probStd)
   }
 })
+
+test('a few tokens that are far off among many that are close: within 2e-7 of the referee', async () => {
+  const [wasm, scalar] = [await WasmLogitKernels.load(), new ScalarLogitKernels()]
+  const random = randomFrom(13)
+  const r = new Float32Array(20_000).map(() => 4 * random())
+  for (const far of [[9_000], [700, 19_999], Array.from({ length: 12 }, (_, i) => 1 + i * 1_600)]) {
+    const t = r.map((value) => value + 0.02 * (random() - 0.5))
+    for (const id of far) t[id] = r[id]! - 1.5
+    const [fast, referee] = [wasm, scalar].map((kernels) => compareRow(kernels, r, t, 20).full)
+    for (const name of Object.keys(referee!) as (keyof LogitDistances)[])
+      expect(Math.abs(fast![name] / referee![name] - 1), `${far}, ${name}`).toBeLessThanOrEqual(2e-7)
+  }
+})

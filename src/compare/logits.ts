@@ -1,5 +1,5 @@
 import { kernelName, withLogitKernels } from './kernels/lend.ts'
-import type { LogitKernels, RowSums } from './kernels/logits-contract.ts'
+import type { LogitKernels, RowSums, Rows } from './kernels/logits-contract.ts'
 import { ScalarLogitKernels } from './kernels/scalar-logits.ts'
 import { largestIds } from './largest-ids.ts'
 
@@ -60,35 +60,44 @@ export function compareRow(
   if (reference.length !== target.length) {
     throw new RangeError(`a row of ${target.length} logits against ${reference.length} of the reference`)
   }
-  const rows = kernels.rows(reference.length)
-  rows.reference.set(reference)
-  rows.target.set(target)
-  return comparePlacedRow(kernels, rows.reference, rows.target, topK)
+  const place = (rows: Rows) => {
+    rows.reference.set(reference)
+    rows.target.set(target)
+  }
+  return comparePlacedRow(kernels, reference.length, place, topK)
 }
 
-/** Compares a row that lies in the kernels' memory already. */
+/** `place` puts the row into the kernels' memory, where it is used up: an odd row is put there once more. */
 export function comparePlacedRow(
   kernels: LogitKernels,
-  reference: Float32Array,
-  target: Float32Array,
+  size: number,
+  place: (rows: Rows) => void,
   topK: number,
 ): LogitsRow {
-  const sums = reference.length === 0 ? null : kernels.addRow(reference.length)
-  if (sums === null) return compareOddRow(reference, target, topK)
-  const topIds = largestIds(reference, topK, sums.peaks)
+  const rows = kernels.rows(size)
+  place(rows)
+  const found = size === 0 ? null : kernels.findPeaks(size)
+  if (found === null) return compareOddRow(rows, topK)
+  const topIds = largestIds(rows.reference, topK, found.peaks)
+  const top = distancesAt(rows, topIds)
+  const sums = kernels.addRow(size)
+  if (sums === null) {
+    place(rows)
+    return compareOddRow(rows, topK)
+  }
   return {
-    full: distances(kernels, reference.length, sums),
-    top: distancesAt(reference, target, topIds),
+    full: distances(kernels, size, sums),
+    top,
     topIds,
-    argMaxReference: sums.argMaxReference,
-    argMaxTarget: sums.argMaxTarget,
+    argMaxReference: found.argMaxReference,
+    argMaxTarget: found.argMaxTarget,
     masked: 0,
     nonFinite: 0,
   }
 }
 
 /** A row with something that is not finite, or too wide for the kernels: in float64, without what is masked. */
-function compareOddRow(reference: Float32Array, target: Float32Array, topK: number): LogitsRow {
+function compareOddRow({ reference, target }: Rows, topK: number): LogitsRow {
   const { ids, masked, nonFinite } = sortOut(reference, target)
   const finite = (row: Float32Array) => Float32Array.from(ids, (id) => row[id]!)
   const [r, t] = nonFinite === 0 ? [finite(reference), finite(target)] : [reference, target]
@@ -97,7 +106,7 @@ function compareOddRow(reference: Float32Array, target: Float32Array, topK: numb
   const isJudged = nonFinite === 0 && r.length > 0
   return {
     full: isJudged ? refereed(r, t) : UNKNOWN,
-    top: isJudged ? distancesAt(r, t, topIds) : UNKNOWN,
+    top: isJudged ? distancesAt({ reference: r, target: t }, topIds) : UNKNOWN,
     topIds: topIds.map(idOf),
     argMaxReference: idOf(largestIds(r, 1)[0] ?? -1),
     argMaxTarget: idOf(largestIds(t, 1)[0] ?? -1),
@@ -118,11 +127,13 @@ function sortOut(reference: Float32Array, target: Float32Array) {
   return { ids, masked, nonFinite }
 }
 
-function distancesAt(reference: Float32Array, target: Float32Array, ids: readonly number[]): LogitDistances {
-  return refereed(
-    Float32Array.from(ids, (id) => reference[id]!),
-    Float32Array.from(ids, (id) => target[id]!),
-  )
+function distancesAt(row: Rows, ids: readonly number[]): LogitDistances {
+  const { reference, target } = referee.rows(ids.length)
+  for (let i = 0; i < ids.length; i++) {
+    reference[i] = row.reference[ids[i]!]!
+    target[i] = row.target[ids[i]!]!
+  }
+  return refereedRow(reference, target)
 }
 
 /** Of finite logits of the same tokens on both sides, one at least. */
@@ -130,6 +141,12 @@ export function refereed(reference: Float32Array, target: Float32Array): LogitDi
   const rows = referee.rows(reference.length)
   rows.reference.set(reference)
   rows.target.set(target)
+  return refereedRow(reference, target)
+}
+
+/** Of the row that lies in the referee's memory. */
+function refereedRow(reference: Float32Array, target: Float32Array): LogitDistances {
+  referee.findPeaks()
   const sums = referee.addRow(reference.length)
   return sums === null ? vastDistances(reference, target) : distances(referee, reference.length, sums)
 }

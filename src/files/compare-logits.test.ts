@@ -16,10 +16,13 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const [ROWS, SIZE] = [40, 333]
+/** Rows so long that the kernels write over those that they turn out not to hold. */
+const [ROWS, SIZE] = [40, 3333]
 const reference = Float32Array.from({ length: ROWS * SIZE }, (_, i) => Math.fround(Math.sin(i * 1.7) * 5))
 const target = reference.map((value, i) => value + 0.1 * Math.cos(i * 0.3))
 target[5 * SIZE + 7] = Number.NaN
+for (const masked of [1, 2000, 3332])
+  reference[8 * SIZE + masked] = target[8 * SIZE + masked] = Number.NEGATIVE_INFINITY
 
 async function stored(dtype: DType, values: Float32Array, shape: readonly number[]): Promise<TensorSource> {
   const path = join(folder, `${dtype}-${values === target ? 'target' : 'reference'}.npy`)
@@ -35,6 +38,8 @@ describe('logits in files', () => {
     const pairs = Array.from({ length: ROWS }, (_, i) => [row(reference, i), row(target, i)] as const)
     const alone = await compareLogits(pairs, 20)
     expect(alone.map(({ nonFinite }) => nonFinite).indexOf(1)).toBe(5)
+    expect(alone[8]!.masked).toBe(3)
+    expect(alone[8]!.full.kl).toBeGreaterThan(1e-4)
     for (const threads of [1, 2, 4]) expect(await compareLogitTensors(...files, 20, threads, 1000)).toEqual(alone)
   })
 

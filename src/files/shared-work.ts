@@ -95,8 +95,10 @@ export async function logitsShare(shared: SharedRows): Promise<(readonly [number
     const found: (readonly [number, LogitsRow])[] = []
     try {
       await eachTurn(rows, next, (row) => {
-        for (const read of readers) read(row)
-        found.push([row, comparePlacedRow(kernels, place.reference, place.target, topK)])
+        const readRow = () => {
+          for (const read of readers) read(row)
+        }
+        found.push([row, comparePlacedRow(kernels, size, readRow, topK)])
       })
       return found
     } finally {

@@ -1,14 +1,18 @@
 import type { KernelName } from './contract.ts'
 
+/** The first of the largest logits of both sides. */
+export interface RowPeaks {
+  readonly argMaxReference: number
+  readonly argMaxTarget: number
+  /** The reference's largest logit in every run of ROW_RUN; valid until the next row. */
+  readonly peaks: Float32Array
+}
+
 /**
  * What a row of logits adds up to. With * the target's arg-max, y = t − t* and x = (r − t) − (r* − t*): sums over all
  * tokens but the arg-max, whose weight is 1 and whose x is 0.
  */
 export interface RowSums {
-  readonly argMaxReference: number
-  readonly argMaxTarget: number
-  /** The reference's largest logit in every run of ROW_RUN; valid until the next row. */
-  readonly peaks: Float32Array
   /** Σ e^y */
   readonly weight: number
   /** Σ e^y·y */
@@ -22,12 +26,19 @@ export interface RowSums {
   readonly ratioSquared: number
 }
 
+export interface Rows {
+  readonly reference: Float32Array
+  readonly target: Float32Array
+}
+
 /** Adds up one row after the other, in memory of their own. */
 export interface LogitKernels {
   readonly name: KernelName
-  /** Where the caller puts `size` finite logits of both sides. */
-  rows(size: number): { readonly reference: Float32Array; readonly target: Float32Array }
-  /** null where the row is too wide for these kernels or not finite. */
+  /** Where the caller puts `size` finite logits of both sides, one at least. */
+  rows(size: number): Rows
+  /** Of the row that was put there; null where it is not finite. */
+  findPeaks(size: number): RowPeaks | null
+  /** Of the row whose peaks were found, which is used up by it; null where it is too wide for these kernels or not finite. */
   addRow(size: number): RowSums | null
   /** Σ e^y·|scale·(e^x − 1) + constant| over the row that was added up last, without its arg-max. */
   addDistances(size: number, scale: number, constant: number): number

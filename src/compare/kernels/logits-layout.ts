@@ -17,8 +17,8 @@ export const HEAVY_COUNT = 9
 export const HEAVY_LEAST = 10
 /** Weights are counted in units of their own, as is what they are part of: the logarithm of one. */
 export const LOG_UNIT = 11
-/** What x is counted from. */
-export const MIDDLE = 12
+/** Of the arg-max: how much r − t is more than what x is counted from. */
+export const MOVE = 12
 export const ROW_RESULT_COUNT = 13
 
 /** For a run of which not all counts: nothing but ones for each logit that does, 32 bits each. */
@@ -30,5 +30,14 @@ export const MOST_HEAVY = 32
 /** Logits per run; a row is read in whole runs. */
 export const ROW_RUN = 64
 
-/** Rows begin here: reference, target, weights, ratios, then the largest of every run of both sides. */
+/** Runs that are done in turn, at most. */
+export const ROW_STRETCH = 16
+
+/**
+ * Logits of room before each row. What a run gives is left so far before it, over runs that are done: three megabytes per
+ * row would not stay in a cache, and a stretch can still be done again.
+ */
+export const ROW_LEAD = 1088 // (ROW_STRETCH + 1) * ROW_RUN
+
+/** From here: room, reference, room, target, then the largest of every run of both sides. */
 export const ROWS = 4096

@@ -7,7 +7,8 @@ const TARGET = Float32Array.of(1.25, 2, -2.5, 0.5, 0.5)
 
 /** Of all tokens but `best`. */
 function sumsFrom(reference: Float32Array, best: number) {
-  const sums = new TokenSums(reference, TARGET, best, TARGET.length)
+  const sums = new TokenSums(TARGET.length)
+  sums.begin({ reference, target: TARGET }, best)
   sums.add(0, TARGET.length)
   return sums.sums
 }
@@ -21,7 +22,7 @@ test('sums are moved as if they had been added up so', () => {
 })
 
 test('the middle of differences is their median, whatever one of them is', () => {
-  expect(middleDifference(REFERENCE, TARGET)).toBe(-0.25)
-  expect(middleDifference(Float32Array.of(3, 1e30, 4), Float32Array.of(2, 0, 3))).toBe(1)
-  expect(middleDifference(Float32Array.of(5), Float32Array.of(2))).toBe(3)
+  expect(middleDifference({ reference: REFERENCE, target: TARGET })).toBe(-0.25)
+  expect(middleDifference({ reference: Float32Array.of(3, 1e30, 4), target: Float32Array.of(2, 0, 3) })).toBe(1)
+  expect(middleDifference({ reference: Float32Array.of(5), target: Float32Array.of(2) })).toBe(3)
 })

@@ -1,9 +1,10 @@
-import { curve, type Sums } from './token-sums.ts'
+import type { RowSums, Rows } from './logits-contract.ts'
+import { curve } from './token-sums.ts'
 
 const SAMPLE = 33
 
 /** What r − t is about: the median of some tokens, so that what is wild moves it little. */
-export function middleDifference(reference: Float32Array, target: Float32Array): number {
+export function middleDifference({ reference, target }: Rows): number {
   const every = Math.max(1, Math.floor(reference.length / SAMPLE))
   const count = Math.min(SAMPLE, reference.length)
   const some = new Float32Array(count)
@@ -12,7 +13,7 @@ export function middleDifference(reference: Float32Array, target: Float32Array):
 }
 
 /** Sums of `count` tokens with x counted from a middle, as those with x − `move`. Nothing that is nearly equal is subtracted. */
-export function moveSums(sums: Sums, count: number, move: number): Sums {
+export function moveSums(sums: RowSums, count: number, move: number): RowSums {
   const { weight, weightTarget, weightDifference, weightCurve, ratio, ratioSquared } = sums
   const [less, more] = [Math.exp(-move), Math.expm1(-move)]
   return {

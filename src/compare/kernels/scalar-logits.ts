@@ -1,33 +1,35 @@
 import { peaksOf } from '../largest-ids.ts'
-import type { LogitKernels, RowSums } from './logits-contract.ts'
+import type { LogitKernels, RowPeaks, RowSums, Rows } from './logits-contract.ts'
 import { TokenSums } from './token-sums.ts'
 
 /** The referee for rows of logits: float64 and the exponentials of the host. */
 export class ScalarLogitKernels implements LogitKernels {
   readonly name = 'scalar'
-  #reference = new Float32Array(0)
-  #target = new Float32Array(0)
-  #tokens: TokenSums | null = null
+  #rows: Rows = { reference: new Float32Array(), target: new Float32Array() }
+  #tokens = new TokenSums(0)
+  #best = 0
 
-  rows(size: number): { reference: Float32Array; target: Float32Array } {
-    if (this.#reference.length !== size) {
-      this.#reference = new Float32Array(size)
-      this.#target = new Float32Array(size)
+  rows(size: number): Rows {
+    if (this.#rows.reference.length !== size) {
+      this.#rows = { reference: new Float32Array(size), target: new Float32Array(size) }
+      this.#tokens = new TokenSums(size)
     }
-    return { reference: this.#reference, target: this.#target }
+    return this.#rows
+  }
+
+  findPeaks(): RowPeaks {
+    const { reference, target } = this.#rows
+    this.#best = argMax(target)
+    return { argMaxReference: argMax(reference), argMaxTarget: this.#best, peaks: peaksOf(reference) }
   }
 
   addRow(size: number): RowSums | null {
-    const [r, t] = [this.#reference, this.#target]
-    const best = argMax(t)
-    const tokens = new TokenSums(r, t, best, size)
-    this.#tokens = tokens
-    if (!tokens.add(0, size)) return null
-    return { argMaxReference: argMax(r), argMaxTarget: best, peaks: peaksOf(r), ...tokens.sums }
+    this.#tokens.begin(this.#rows, this.#best)
+    return this.#tokens.add(0, size) ? this.#tokens.sums : null
   }
 
   addDistances(_size: number, scale: number, constant: number): number {
-    return this.#tokens?.distances(scale, constant) ?? 0
+    return this.#tokens.distances(scale, constant)
   }
 }
 

@@ -1,27 +1,39 @@
-import type { RowSums } from './logits-contract.ts'
-
-export type Sums = Omit<RowSums, 'argMaxReference' | 'argMaxTarget' | 'peaks'>
+import type { RowSums, Rows } from './logits-contract.ts'
 
 /** Beyond, squares of e^x could overflow; infinite and NaN are beyond too. */
 const WIDEST = 300
 
-/** Sums of tokens in float64, with the exponentials of the host; those of the arg-max, `best`, are left out. */
+const NOTHING: RowSums = {
+  weight: 0,
+  weightTarget: 0,
+  weightDifference: 0,
+  weightCurve: 0,
+  ratio: 0,
+  ratioSquared: 0,
+}
+
+/** Sums of tokens of one row after the other in float64, with the exponentials of the host; those of the arg-max, `best`, are left out. */
 export class TokenSums {
-  readonly #reference: Float32Array
-  readonly #target: Float32Array
-  readonly #best: number
   readonly #weights: Float64Array
   readonly #ratios: Float64Array
+  #rows: Rows = { reference: new Float32Array(), target: new Float32Array() }
+  #best = 0
   #count = 0
   #others = 0
-  #sums = { weight: 0, weightTarget: 0, weightDifference: 0, weightCurve: 0, ratio: 0, ratioSquared: 0 }
+  #sums: RowSums = NOTHING
 
-  constructor(reference: Float32Array, target: Float32Array, best: number, most: number) {
-    this.#reference = reference
-    this.#target = target
-    this.#best = best
+  /** `most`: tokens of a row. */
+  constructor(most: number) {
     this.#weights = new Float64Array(most)
     this.#ratios = new Float64Array(most)
+  }
+
+  begin(rows: Rows, best: number): void {
+    this.#rows = rows
+    this.#best = best
+    this.#count = 0
+    this.#others = 0
+    this.#sums = NOTHING
   }
 
   /** How many were added, the arg-max not counted. */
@@ -29,13 +41,13 @@ export class TokenSums {
     return this.#others
   }
 
-  get sums(): Sums {
+  get sums(): RowSums {
     return this.#sums
   }
 
   /** Tokens from `from` up to `to` that have at least `least` in the target; false where one is too wide. */
   add(from: number, to: number, least = Number.NEGATIVE_INFINITY): boolean {
-    const [r, t] = [this.#reference, this.#target]
+    const { reference: r, target: t } = this.#rows
     const offset = r[this.#best]! - t[this.#best]!
     let { weight, weightTarget, weightDifference, weightCurve, ratio, ratioSquared } = this.#sums
     let at = this.#count

@@ -1,6 +1,6 @@
 export { clearBins, countErrors } from './bins'
 export { addUp, inspect, look, promote, subtract } from './exact'
-export { addDistances, addRow } from './logits'
+export { addDistances, addRow, findPeaks } from './logits'
 export { largest } from './largest'
 export { scan } from './scan'
 export { survey } from './survey'

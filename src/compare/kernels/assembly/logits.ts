@@ -1,6 +1,6 @@
 import {
-  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, HEAVY_COUNT, HEAVY_LEAST, HEAVY_RUNS, LOG_UNIT, MIDDLE, MOST_HEAVY, RATIO, RATIO_SQUARED,
-  ROW_RESULTS, ROW_RUN, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
+  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, HEAVY_COUNT, HEAVY_LEAST, HEAVY_RUNS, LOG_UNIT, MOST_HEAVY, MOVE, RATIO, RATIO_SQUARED,
+  ROW_LEAD, ROW_RESULTS, ROW_RUN, ROW_STRETCH, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
 } from '../logits-layout'
 import { held } from './constant'
 import { countWeightsFrom, curve, ONE, reduce, roundedOf, shortCurve, storeConstants, weightOf } from './exponential'
@@ -15,8 +15,7 @@ import { largestOf, total, widen } from './lanes'
  */
 
 const RUN_BYTES: i32 = ROW_RUN << 2
-/** Runs that both loops do in turn, so that what the first leaves is at hand for the second. */
-const STRETCH: i32 = 16
+const LEAD: i32 = ROW_LEAD << 2
 /** What is less counts as this, 4e-31 of the largest: products of less would soon be subnormal, and those are slow. */
 const VANISHES: f32 = -70
 /** Squares of x: up to here the short series for e^x − 1 − x is exact to float32; beyond, squares of e^x could overflow. */
@@ -36,7 +35,10 @@ const NEAR: f32 = 128
 /** A middle that is farther from the arg-max's own r − t is not taken, but that one. */
 const FARTHEST: f32 = 1
 
+let best: i32 = 0
 let peakTarget: f32 = 0
+/** From this logit of the target on a token is heavy. */
+let heavy: f32 = 0
 let isFarRow: bool = false
 let middle: f32 = 0
 /** The largest x². */
@@ -60,7 +62,7 @@ function mostOfFour(at: i32): v128 {
 }
 
 /** Largest logit of every run of both sides. NaN may be passed over: the sums will show it. */
-function findPeaks(r: i32, t: i32, runs: i32, peaks: i32): void {
+function findRunPeaks(r: i32, t: i32, runs: i32, peaks: i32): void {
   for (let end = r + runs * RUN_BYTES; r < end; peaks += 4) {
     let most = v128.load(r)
     let mostTarget = v128.load(t)
@@ -84,15 +86,15 @@ function argMax(row: i32, runs: i32, peaks: i32): i32 {
   return at
 }
 
-/** Stores the weights of some runs and adds them up, as they are and times y. */
+/** Stores the weights of some runs LEAD before them and adds them up, as they are and times y. */
 @inline
-function weigh(t: i32, weights: i32, runs: i32, isPartial: bool, isFar: bool): void {
+function weigh(t: i32, runs: i32, isPartial: bool, isFar: bool): void {
   const peak = held(f32x4.splat(peakTarget))
   const least = held(f32x4.splat(isFar ? VANISHES : peakTarget + VANISHES))
   let wide = sumWeight, wideTarget = sumTarget
   for (let end = t + runs * RUN_BYTES; t < end; ) {
     let sum = f32x4.splat(0), targetSum = f32x4.splat(0)
-    for (let at: i32 = 0; at < RUN_BYTES; at += 32, t += 32, weights += 32) {
+    for (let at: i32 = 0; at < RUN_BYTES; at += 32, t += 32) {
       const own0 = f32x4.pmax(isFar ? f32x4.sub(v128.load(t), peak) : v128.load(t), least)
       const own1 = f32x4.pmax(isFar ? f32x4.sub(v128.load(t, 16), peak) : v128.load(t, 16), least)
       const y0 = isFar ? own0 : f32x4.sub(own0, peak)
@@ -105,8 +107,8 @@ function weigh(t: i32, weights: i32, runs: i32, isPartial: bool, isFar: bool): v
       }
       sum = f32x4.add(sum, f32x4.add(weight0, weight1))
       targetSum = f32x4.add(targetSum, f32x4.add(f32x4.mul(weight0, y0), f32x4.mul(weight1, y1)))
-      v128.store(weights, weight0)
-      v128.store(weights, weight1, 16)
+      v128.store(t - LEAD, weight0)
+      v128.store(t - LEAD, weight1, 16)
     }
     wide = widen(wide, sum)
     wideTarget = widen(wideTarget, targetSum)
@@ -115,15 +117,15 @@ function weigh(t: i32, weights: i32, runs: i32, isPartial: bool, isFar: bool): v
   sumTarget = wideTarget
 }
 
-/** Stores the ratios of some runs and adds up what they and their weights give. */
+/** Stores the ratios of some runs LEAD before them and adds up what they and their weights give. */
 @inline
-function relate(r: i32, t: i32, weights: i32, ratios: i32, runs: i32, isPartial: bool, isWide: bool): void {
+function relate(r: i32, t: i32, runs: i32, isPartial: bool, isWide: bool): void {
   const shift = held(f32x4.splat(middle))
   const zero = f32x4.splat(0)
   let most = zero, wideDifference = sumDifference, wideCurve = sumCurve, wideRatio = sumRatio, wideSquared = sumSquared
   for (let end = r + runs * RUN_BYTES; r < end; ) {
     let differenceSum = zero, curveSum = zero, ratioSum = zero, squaredSum = zero
-    for (let at: i32 = 0; at < RUN_BYTES; at += 16, r += 16, t += 16, weights += 16, ratios += 16) {
+    for (let at: i32 = 0; at < RUN_BYTES; at += 16, r += 16, t += 16) {
       let x = f32x4.sub(f32x4.sub(v128.load(r), v128.load(t)), shift)
       if (isPartial) x = v128.and(x, v128.load(COUNTS + at))
       const square = f32x4.mul(x, x)
@@ -140,12 +142,12 @@ function relate(r: i32, t: i32, weights: i32, ratios: i32, runs: i32, isPartial:
         bend = f32x4.mul(shortCurve(x, square), square)
         ratio = f32x4.add(x, bend)
       }
-      const weight = v128.load(weights)
+      const weight = v128.load(t - LEAD)
       differenceSum = f32x4.add(differenceSum, f32x4.mul(weight, x))
       curveSum = f32x4.add(curveSum, f32x4.mul(weight, bend))
       ratioSum = f32x4.add(ratioSum, ratio)
       squaredSum = f32x4.add(squaredSum, f32x4.mul(ratio, ratio))
-      v128.store(ratios, ratio)
+      v128.store(r - LEAD, ratio)
     }
     wideDifference = widen(wideDifference, differenceSum)
     wideCurve = widen(wideCurve, curveSum)
@@ -166,55 +168,74 @@ function relate(r: i32, t: i32, weights: i32, ratios: i32, runs: i32, isPartial:
 /** Set where the short series did not do; nothing was added up then. */
 let isTooWide: bool = false
 
-function weighNear(t: i32, weights: i32, runs: i32): void {
-  weigh(t, weights, runs, false, false)
+function weighNear(t: i32, runs: i32): void {
+  weigh(t, runs, false, false)
 }
 
-function weighFar(t: i32, weights: i32, runs: i32): void {
-  weigh(t, weights, runs, false, true)
+function weighFar(t: i32, runs: i32): void {
+  weigh(t, runs, false, true)
 }
 
-function relateShort(r: i32, t: i32, weights: i32, ratios: i32, runs: i32): void {
-  relate(r, t, weights, ratios, runs, false, false)
+function relateShort(r: i32, t: i32, runs: i32): void {
+  relate(r, t, runs, false, false)
 }
 
-function relateWide(r: i32, t: i32, weights: i32, ratios: i32, runs: i32): void {
-  relate(r, t, weights, ratios, runs, false, true)
+function relateWide(r: i32, t: i32, runs: i32): void {
+  relate(r, t, runs, false, true)
 }
 
 /** One run without the arg-max, what is heavy and what lies behind the end of the row. */
-function addPartial(r: i32, t: i32, weights: i32, ratios: i32, left: i32, best: i32, heavy: f32): void {
+function addPartial(r: i32, t: i32, first: i32, size: i32): void {
   for (let i = 0; i < ROW_RUN; i++) {
-    const counts = i < left && i != best && !(load<f32>(t + (i << 2)) >= heavy)
+    const counts = first + i < size && first + i != best && !(load<f32>(t + (i << 2)) >= heavy)
     store<i32>(COUNTS + (i << 2), counts ? -1 : 0)
   }
-  if (isFarRow) weigh(t, weights, 1, true, true)
-  else weigh(t, weights, 1, true, false)
-  relate(r, t, weights, ratios, 1, true, true)
+  if (isFarRow) weigh(t, 1, true, true)
+  else weigh(t, 1, true, false)
+  relate(r, t, 1, true, true)
+}
+
+@inline
+function runsOf(size: i32): i32 {
+  return (size + ROW_RUN - 1) / ROW_RUN
+}
+
+@inline
+function targetOf(runs: i32): i32 {
+  return ROWS + 2 * LEAD + runs * RUN_BYTES
 }
 
 /**
- * Sums of a row of `size` logits that lies at ROWS, both sides one after the other in whole runs, filled up with the
- * first logit. Flagged: not finite, or so wide that float32 does not hold it.
+ * Peaks of a row of `size` logits, both sides in whole runs that are filled up with the first logit. Flagged: they are not
+ * finite.
  */
-export function addRow(size: i32, middleDifference: f32): void {
-  const runs = (size + ROW_RUN - 1) / ROW_RUN
-  const bytes = runs * RUN_BYTES
-  const r: i32 = ROWS, t: i32 = r + bytes, weights: i32 = t + bytes, ratios: i32 = weights + bytes, peaks: i32 = ratios + bytes
-  storeConstants()
+export function findPeaks(size: i32): void {
+  const runs = runsOf(size)
+  const r: i32 = ROWS + LEAD, t = targetOf(runs), peaks = t + runs * RUN_BYTES, peaksTarget = peaks + (runs << 2)
   put(FLAGGED, 1)
-  findPeaks(r, t, runs, peaks)
-  const best = argMax(t, runs, peaks + (runs << 2))
+  findRunPeaks(r, t, runs, peaks)
+  best = argMax(t, runs, peaksTarget)
   const bestReference = argMax(r, runs, peaks)
   if (best < 0 || bestReference < 0) return
   peakTarget = load<f32>(t + (best << 2))
-  const difference = load<f32>(r + (best << 2)) - peakTarget
-  middle = abs(middleDifference - difference) <= FARTHEST ? middleDifference : difference
-  put(MIDDLE, middle)
-  isFarRow = !(abs(peakTarget) <= NEAR)
-  put(LOG_UNIT, countWeightsFrom(isFarRow ? 0 : peakTarget))
+  heavy = findHeavy(runs, peaksTarget)
   put(ARG_MAX_REFERENCE, bestReference)
   put(ARG_MAX_TARGET, best)
+  put(HEAVY_LEAST, heavy)
+  put(FLAGGED, 0)
+}
+
+/** Sums of the row whose peaks were found. Flagged: not finite, or so wide that float32 does not hold it. */
+export function addRow(size: i32, middleDifference: f32): void {
+  const r: i32 = ROWS + LEAD, t = targetOf(runsOf(size))
+  storeConstants()
+  put(FLAGGED, 1)
+  const bestReference = load<f32>(r + (best << 2))
+  const difference = bestReference - peakTarget
+  middle = abs(middleDifference - difference) <= FARTHEST ? middleDifference : difference
+  put(MOVE, <f64>bestReference - <f64>peakTarget - <f64>middle)
+  isFarRow = !(abs(peakTarget) <= NEAR)
+  put(LOG_UNIT, countWeightsFrom(isFarRow ? 0 : peakTarget))
   const zero = f64x2.splat(0)
   sumWeight = zero
   sumTarget = zero
@@ -223,7 +244,7 @@ export function addRow(size: i32, middleDifference: f32): void {
   sumRatio = zero
   sumSquared = zero
   widest = f32x4.splat(0)
-  addRuns(r, t, weights, ratios, size, runs, best)
+  addRuns(r, t, size)
   // What is infinite or NaN on a side shows in x, and so in the largest square or in a sum.
   const sum = total(sumRatio) + total(sumTarget)
   if (!(largestOf(widest) <= WIDEST) || sum != sum) return
@@ -260,31 +281,27 @@ function listHeavy(runs: i32, peaks: i32, least: f32, most: i32): bool {
 }
 
 /** Stretches of whole runs. Heavy ones, the run of the arg-max and one that is not full are done alone. */
-function addRuns(r: i32, t: i32, weights: i32, ratios: i32, size: i32, runs: i32, best: i32): void {
-  const peaks = ratios + runs * RUN_BYTES + (runs << 2)
-  const heavy = findHeavy(runs, peaks)
-  put(HEAVY_LEAST, heavy)
-  const bestRun = best / ROW_RUN
-  const whole = size / ROW_RUN
+function addRuns(r: i32, t: i32, size: i32): void {
+  const runs = runsOf(size), bestRun = best / ROW_RUN, whole = size / ROW_RUN
+  const peaks = t + runs * RUN_BYTES + (runs << 2)
   let wider = 0
   for (let run: i32 = 0; run < runs; ) {
     const at = run * RUN_BYTES
     if (run == bestRun || run >= whole || load<f32>(peaks + (run << 2)) >= heavy) {
-      const first = run * ROW_RUN
-      addPartial(r + at, t + at, weights + at, ratios + at, size - first, best - first, heavy)
+      addPartial(r + at, t + at, run * ROW_RUN, size)
       run++
       continue
     }
     let count = 1
-    for (let next = run + 1; count < STRETCH && next < whole && next != bestRun; next++, count++) {
+    for (let next = run + 1; count < ROW_STRETCH && next < whole && next != bestRun; next++, count++) {
       if (load<f32>(peaks + (next << 2)) >= heavy) break
     }
-    if (isFarRow) weighFar(t + at, weights + at, count)
-    else weighNear(t + at, weights + at, count)
+    if (isFarRow) weighFar(t + at, count)
+    else weighNear(t + at, count)
     isTooWide = wider >= TRIES
-    if (!isTooWide) relateShort(r + at, t + at, weights + at, ratios + at, count)
+    if (!isTooWide) relateShort(r + at, t + at, count)
     if (isTooWide) {
-      relateWide(r + at, t + at, weights + at, ratios + at, count)
+      relateWide(r + at, t + at, count)
       wider++
     }
     run += count
@@ -293,17 +310,17 @@ function addRuns(r: i32, t: i32, weights: i32, ratios: i32, size: i32, runs: i32
 
 /** Σ e^y·|e^x − 1 + constant| over the row that addRow left. */
 export function addDistances(size: i32, constant: f32): f64 {
-  const runs = (size + ROW_RUN - 1) / ROW_RUN
-  const bytes = runs * RUN_BYTES
-  let weights: i32 = ROWS + 2 * bytes
+  const runs = runsOf(size)
+  let weights = targetOf(runs) - LEAD
   const shift = f32x4.splat(constant)
   const magnitude = held(i32x4.splat(0x7fffffff))
   let sum = f64x2.splat(0)
-  for (let end = weights + bytes; weights < end; ) {
+  let ratios: i32 = ROWS
+  for (let end = ratios + runs * RUN_BYTES; ratios < end; ) {
     let part0 = f32x4.splat(0), part1 = f32x4.splat(0)
-    for (let stop = weights + RUN_BYTES; weights < stop; weights += 32) {
-      const distance0 = v128.and(f32x4.add(v128.load(weights + bytes), shift), magnitude)
-      const distance1 = v128.and(f32x4.add(v128.load(weights + bytes, 16), shift), magnitude)
+    for (let stop = ratios + RUN_BYTES; ratios < stop; ratios += 32, weights += 32) {
+      const distance0 = v128.and(f32x4.add(v128.load(ratios), shift), magnitude)
+      const distance1 = v128.and(f32x4.add(v128.load(ratios, 16), shift), magnitude)
       part0 = f32x4.add(part0, f32x4.mul(v128.load(weights), distance0))
       part1 = f32x4.add(part1, f32x4.mul(v128.load(weights, 16), distance1))
     }
