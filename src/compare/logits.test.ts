@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ScalarLogitKernels } from './kernels/scalar-logits.ts'
 import { WasmLogitKernels } from './kernels/wasm-logits.ts'
 import { compareLogits, compareRow, type LogitDistances, type LogitsRow } from './logits.ts'
+import { randomFrom } from './testing/random.ts'
 
 const { NaN: NAN, POSITIVE_INFINITY: INF, NEGATIVE_INFINITY: MASK } = Number
 
@@ -186,15 +187,6 @@ test('a logit that is beyond all others gives vast metrics and no NaN', async ()
   expect(full.probMean).toBeCloseTo((1 + Math.exp(-1) + Math.exp(-2)) / 3 - 1, 9)
   expect(full.diffMean).toBeCloseTo((2 * (1 - Math.exp(3) / (Math.exp(1) + Math.exp(2) + Math.exp(3)))) / 3, 9)
 })
-
-/** Deterministic and different for every seed. */
-function randomFrom(seed: number): () => number {
-  let state = Math.imul(seed, 2654435761) >>> 0
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 const SPECIALS = [NAN, INF, MASK, -0, 0, 1e-44, 3e38, -3e38]
 

@@ -8,19 +8,11 @@ import { pairChunks } from '../pair-chunks.ts'
 import { PairMeter } from '../pair-meter.ts'
 import { mergeParts, mergeSums, type PairStatistics } from '../pair-statistics.ts'
 import { scalingOf } from '../pair-task.ts'
+import { randomFrom } from '../testing/random.ts'
 import { overrideTolerance, tableRule, toleranceFor } from '../tolerances.ts'
 import type { PairKernels } from './contract.ts'
 import { ScalarKernels } from './scalar.ts'
 import { WasmKernels } from './wasm.ts'
-
-/** Deterministic and different for every seed. */
-function randomFrom(seed: number): () => number {
-  let state = Math.imul(seed, 2654435761) >>> 0
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 type Float = Extract<DType, 'float32' | 'float16' | 'bfloat16'>
 
