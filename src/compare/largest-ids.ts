@@ -7,10 +7,11 @@ type Row = Float32Array | Float64Array
  * `peaks` are the largest of every run.
  */
 export function largestIds(row: Row, count: number, peaks: Row = peaksOf(row)): number[] {
-  const limit = lowestWanted(peaks, count)
+  if (count === 0) return []
+  const runs = largestRuns(peaks, count)
+  const limit = runs.length < count ? Number.NEGATIVE_INFINITY : peaks[runs[count - 1]!]!
   const ids: number[] = []
-  for (let run = 0; run < peaks.length; run++) {
-    if (!(peaks[run]! >= limit)) continue
+  for (const run of runs) {
     const end = Math.min((run + 1) * ROW_RUN, row.length)
     for (let id = run * ROW_RUN; id < end; id++) if (row[id]! >= limit) ids.push(id)
   }
@@ -20,7 +21,9 @@ export function largestIds(row: Row, count: number, peaks: Row = peaksOf(row)): 
 
 export function peaksOf<R extends Row>(row: R): R
 export function peaksOf(row: Row): Row {
-  const peaks = emptyLike(row, Math.ceil(row.length / ROW_RUN))
+  const length = Math.ceil(row.length / ROW_RUN)
+  const peaks = row instanceof Float32Array ? new Float32Array(length) : new Float64Array(length)
+  peaks.fill(Number.NEGATIVE_INFINITY)
   for (let i = 0; i < row.length; i++) {
     const run = Math.floor(i / ROW_RUN)
     if (row[i]! > peaks[run]!) peaks[run] = row[i]!
@@ -28,21 +31,17 @@ export function peaksOf(row: Row): Row {
   return peaks
 }
 
-function emptyLike(row: Row, length: number): Row {
-  const empty = row instanceof Float32Array ? new Float32Array(length) : new Float64Array(length)
-  return empty.fill(Number.NEGATIVE_INFINITY)
-}
-
-/** No number below it is among the `count` largest: as many runs have one that is not below. */
-function lowestWanted(peaks: Row, count: number): number {
-  if (count === 0) return Number.POSITIVE_INFINITY
-  const best = emptyLike(peaks, count)
+/** Those with the largest peaks, largest first, among equals the first: the `count` largest numbers are all in them. */
+function largestRuns(peaks: Row, count: number): number[] {
+  const runs: number[] = []
+  let least = Number.NEGATIVE_INFINITY
   for (let run = 0; run < peaks.length; run++) {
     const peak = peaks[run]!
-    if (!(peak > best[count - 1]!)) continue
-    let at = count - 1
-    for (; at > 0 && best[at - 1]! < peak; at--) best[at] = best[at - 1]!
-    best[at] = peak
+    if (runs.length < count ? Number.isNaN(peak) : !(peak > least)) continue
+    let at = Math.min(runs.length, count - 1)
+    for (; at > 0 && peaks[runs[at - 1]!]! < peak; at--) runs[at] = runs[at - 1]!
+    runs[at] = run
+    if (runs.length === count) least = peaks[runs[count - 1]!]!
   }
-  return best[count - 1]!
+  return runs
 }

@@ -146,7 +146,6 @@ export function refereed(reference: Float32Array, target: Float32Array): LogitDi
 
 /** Of the row that lies in the referee's memory. */
 function refereedRow(reference: Float32Array, target: Float32Array): LogitDistances {
-  referee.findPeaks()
   const sums = referee.addRow(reference.length)
   return sums === null ? vastDistances(reference, target) : distances(referee, reference.length, sums)
 }

@@ -7,7 +7,6 @@ export class ScalarLogitKernels implements LogitKernels {
   readonly name = 'scalar'
   #rows: Rows = { reference: new Float32Array(), target: new Float32Array() }
   #tokens = new TokenSums(0)
-  #best = 0
 
   rows(size: number): Rows {
     if (this.#rows.reference.length !== size) {
@@ -19,12 +18,11 @@ export class ScalarLogitKernels implements LogitKernels {
 
   findPeaks(): RowPeaks {
     const { reference, target } = this.#rows
-    this.#best = argMax(target)
-    return { argMaxReference: argMax(reference), argMaxTarget: this.#best, peaks: peaksOf(reference) }
+    return { argMaxReference: argMax(reference), argMaxTarget: argMax(target), peaks: peaksOf(reference) }
   }
 
   addRow(size: number): RowSums | null {
-    this.#tokens.begin(this.#rows, this.#best)
+    this.#tokens.begin(this.#rows, argMax(this.#rows.target))
     return this.#tokens.add(0, size) ? this.#tokens.sums : null
   }
 
