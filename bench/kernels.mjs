@@ -1,5 +1,6 @@
 // Our kernels beside PyTorch, NumPy and the read limit, all in one run, on the same data.
-// node bench/kernels.mjs [python] [rounds]; the Python needs torch and numpy. Takes about 5 GB of memory and 1 GB of disk.
+// node bench/kernels.mjs [python] [rounds] [only]; the Python needs torch and numpy. Takes about 5 GB of memory and 1 GB of
+// disk. With `only`, a part of their names, just those contestants run, and neither accuracy nor files are looked at.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,7 +15,7 @@ import { memorySource } from '../dist/tensors/memory-source.js'
 import { childrenCpuMs } from './cpu-time.mjs'
 import { median, quietSample } from './quiet-samples.mjs'
 
-const [python = 'python3', rounds = '7'] = process.argv.slice(2)
+const [python = 'python3', rounds = '7', only = ''] = process.argv.slice(2)
 const here = dirname(fileURLToPath(import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
 const file = (name) => join(folder, `${name}.npy`)
@@ -138,18 +139,21 @@ try {
     'layer: read limit, 1 thread': () => peer.ask('read layer', 1),
     'layer: read limit, 2 threads': () => peer.ask('read layer', 2),
   }
-  const samples = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]))
+  const chosen = Object.keys(contestants).filter((name) => name.includes(only))
+  const samples = Object.fromEntries(chosen.map((name) => [name, []]))
   for (let round = 0; round < Number(rounds); round++) {
-    const names = Object.keys(contestants).sort(() => Math.random() - 0.5)
-    for (const name of names) samples[name][round] = await quietSample(contestants[name])
+    const turns = [...chosen].sort(() => Math.random() - 0.5)
+    for (const name of turns) samples[name][round] = await quietSample(contestants[name])
   }
   printTimes(samples)
-  console.log(`documented lambdas on 2 threads, once: ${(await peer.ask('documented', 2)).ms.toFixed(0)} ms`)
-  await printAccuracy(one)
+  if (only === '') {
+    console.log(`documented lambdas on 2 threads, once: ${(await peer.ask('documented', 2)).ms.toFixed(0)} ms`)
+    await printAccuracy(one)
+  }
   await one.end()
   await two.end()
   await rowThreads.end()
-  await printDiff()
+  if (only === '') await printDiff()
 } finally {
   peer.end()
   rmSync(folder, { recursive: true, force: true })
@@ -182,7 +186,7 @@ function printTimes(samples) {
     [Y('kernel, histograms and counts too, 2 threads'), Y('read limit, 2 threads'), null],
     ['quantile of 1e7 errors: NumPy', 'quantile of 1e7 errors: ours, exact', null],
   ]
-  for (const [a, b, limit, kind] of lines) {
+  for (const [a, b, limit, kind] of lines.filter(([a, b]) => a in samples && b in samples)) {
     const value = ratio(a, b)
     const isMet = limit === null || (kind === 'at least' ? value >= limit : value <= limit)
     if (!isMet) process.exitCode = 1
