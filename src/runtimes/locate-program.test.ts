@@ -18,7 +18,7 @@ describe('the program of a target', () => {
   })
 
   test.each([
-    ['runer', `cannot start runer: no program of this name in ${folder}/bin`],
+    ['runer', 'cannot start runer: no program of this name in PATH; did you mean runner?'],
     ['script.py', `./script.py is the one in ${folder}`],
     ['./bin/runer', `there is no file ${folder}/bin/runer; did you mean runner?`],
     ['./sbin/runner', `there is no file ${folder}/sbin/runner, nor a folder ${folder}/sbin`],
@@ -26,6 +26,11 @@ describe('the program of a target', () => {
     ['./script.py', `${folder}/script.py is not executable; chmod +x it, or start it by its interpreter`],
   ])('%s: what is wrong is said', (program, words) => {
     expect(() => locate(program)).toThrow(words)
+  })
+
+  test('is not found in a PATH without folders', () => {
+    for (const path of ['', join(folder, 'nowhere')])
+      expect(() => locateProgram('runner', folder, path)).toThrow('in PATH, which has no folder')
   })
 
   test('works in a folder that is there', () => {

@@ -25,10 +25,10 @@ function cannotStart(program: string, why: string): WorkerFailure {
 }
 
 function notInPath(program: string, folder: string, path: string): string {
-  const folders = path.split(delimiter).filter(Boolean)
-  const found = isFolder(folder) && isFile(resolve(folder, program))
-  const hint = found ? `; ./${program} is the one in ${folder}` : ''
-  return `no program of this name in ${folders.join(delimiter) || 'PATH, which is empty'}${hint}`
+  const folders = path.split(delimiter).filter(isFolder)
+  const isBeside = isFolder(folder) && isFile(resolve(folder, program))
+  const hint = isBeside ? `; ./${program} is the one in ${folder}` : similarIn(program, folders)
+  return `no program of this name in PATH${folders.length === 0 ? ', which has no folder' : ''}${hint}`
 }
 
 function problemOf(place: string): string | null {
@@ -40,9 +40,21 @@ function problemOf(place: string): string | null {
 
 function similar(place: string): string {
   const folder = dirname(place)
-  if (!isFolder(folder)) return `, nor a folder ${folder}`
-  const near = nearest(basename(place), readdirSync(folder))
+  return isFolder(folder) ? similarIn(basename(place), [folder]) : `, nor a folder ${folder}`
+}
+
+function similarIn(name: string, folders: readonly string[]): string {
+  const near = nearest(name, folders.flatMap(namesIn))
   return near === null ? '' : `; did you mean ${near}?`
+}
+
+/** None where the folder may not be read. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
 function isFile(path: string): boolean {

@@ -77,7 +77,7 @@ test('the environment is ours, with unbuffered Python and what was asked for', a
 })
 
 test.each([
-  [['no-such-program-at-all'], /^cannot start no-such-program-at-all: no program of this name in \//],
+  [['no-such-program-at-all'], /^cannot start no-such-program-at-all: no program of this name in PATH$/],
   [['./trian.py'], /^cannot start \.\/trian\.py: there is no file .*trian\.py; did you mean train\.py\?$/],
   [
     ['./train.py'],
