@@ -58,3 +58,18 @@ test('a window shows when and at which commit it was renewed, the others when th
   expect(renewed).toMatchObject({ 'reference.renewed': renewals[0].at, 'reference.commit': renewedAt })
   expect(renewed).not.toHaveProperty(['reference.gathered'])
 })
+
+test('windows that an interrupted gathering left show when and at which commit that was', async () => {
+  const folder = trainingProject()
+  const firstCommit = commitTraining(folder, 'known to be good')
+  expect((await assay(GATHER, folder, { MODE: 'dies' })).code).toBe(1)
+  const { gatheredAt: firstTime } = JSON.parse(readFileSync(join(folder, SIDECAR), 'utf8'))
+  const secondCommit = commitTraining(folder, 'gather the rest')
+  await gathered(folder)
+  const { gatheredAt: secondTime } = JSON.parse(readFileSync(join(folder, SIDECAR), 'utf8'))
+  expect(secondTime).not.toBe(firstTime)
+  const found = (await assayJson(REPLAY, folder)).results.map(({ measurements }) => measurements)
+  const [early, late] = [found[0], found.at(-1)]
+  expect(early).toMatchObject({ 'reference.gathered': firstTime, 'reference.commit': firstCommit })
+  expect(late).toMatchObject({ 'reference.gathered': secondTime, 'reference.commit': secondCommit })
+})

@@ -101,11 +101,14 @@ export interface Sidecar {
   readonly argv: readonly string[]
   /** By start step. */
   readonly checkpoints: Readonly<Record<string, CheckpointFacts>>
+  /** What gatherings that were interrupted had recorded; everything else is of `gatheredAt`. */
+  readonly earlier: readonly DatedWindows[]
   /** What `assay converge accept` renewed. */
-  readonly renewals: readonly Renewal[]
+  readonly renewals: readonly DatedWindows[]
 }
 
-export interface Renewal {
+/** Windows whose values are of one time. */
+export interface DatedWindows {
   readonly at: string
   readonly startSteps: readonly number[]
   /** Null also where it was not written down yet. */

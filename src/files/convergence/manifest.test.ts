@@ -124,6 +124,7 @@ test('what a manifest has no place for survives being written', async () => {
         samples: [{ seed: 2, results: new Map([[5, { loss: { '0': '1e-05' } }]]) }],
       },
     },
+    earlier: [{ at: '2026-11-15T00:00:00.000Z', startSteps: [0], git: null }],
     renewals: [{ at: '2026-11-17T00:00:00.000Z', startSteps: [4], git: { commit: 'f01', isDirty: false } }],
   }
   await writeSidecar(at('m.assay.json'), sidecar)
@@ -132,8 +133,10 @@ test('what a manifest has no place for survives being written', async () => {
   expect((await readSidecar(at('m.assay.json'))).git).toBeNull()
   const older = JSON.parse(readFileSync(at('m.assay.json'), 'utf8'))
   delete older.renewals[0].git
+  delete older.earlier
   writeFileSync(at('m.assay.json'), JSON.stringify(older))
-  expect((await readSidecar(at('m.assay.json'))).renewals).toEqual([{ ...sidecar.renewals[0], git: null }])
+  const read = await readSidecar(at('m.assay.json'))
+  expect([read.earlier, read.renewals]).toEqual([[], [{ ...sidecar.renewals[0], git: null }]])
   writeFileSync(at('m.assay.json'), '{"schema": "assay/run@1"}')
   await expect(readSidecar(at('m.assay.json'))).rejects.toThrow('has the schema "assay/run@1"')
 })

@@ -1,6 +1,6 @@
 import { FormatError } from '../../domain/errors.ts'
 import { writeFileAtomic } from '../atomic.ts'
-import type { CheckpointFacts, GitState, Renewal, Sidecar } from './contract.ts'
+import type { CheckpointFacts, DatedWindows, GitState, Sidecar } from './contract.ts'
 import { readStored, type StoredObject, storedRecording } from './stored-json.ts'
 
 const SCHEMA = 'assay/convergence@1'
@@ -22,7 +22,9 @@ export async function readSidecar(path: string): Promise<Sidecar> {
     checkpoints: Object.fromEntries(
       checkpoints.keys.map((key) => [checkpoints.wholeKey(key), factsOf(checkpoints.object(key))]),
     ),
-    renewals: stored.objects('renewals').map(renewalOf),
+    // Sidecars of before have none.
+    earlier: stored.has('earlier') ? stored.objects('earlier').map(datedWindows) : [],
+    renewals: stored.objects('renewals').map(datedWindows),
   }
 }
 
@@ -32,7 +34,7 @@ function gitOf(stored: StoredObject): GitState | null {
   return { commit: git.text('commit'), isDirty: git.flag('isDirty') }
 }
 
-function renewalOf(stored: StoredObject): Renewal {
+function datedWindows(stored: StoredObject): DatedWindows {
   return { at: stored.text('at'), startSteps: stored.wholes('startSteps'), git: gitOf(stored) }
 }
 

@@ -2,15 +2,14 @@ import { UsageError } from '../../domain/errors.ts'
 import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
 import type { CheckpointFacts, Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import type { PlannedTest } from './planned-test.ts'
-import { keptRenewals } from './provenance.ts'
+import { keptDates } from './provenance.ts'
 import { replayReach } from './replay-window.ts'
 
 /** Where an interrupted gathering goes on. */
-export interface GatherPoint {
+export interface GatherPoint extends Pick<Sidecar, 'earlier' | 'renewals'> {
   /** What is complete already. */
   readonly entries: Manifest
   readonly facts: Readonly<Record<string, CheckpointFacts>>
-  readonly renewals: Sidecar['renewals']
   readonly reach: { readonly checkpointInput: string; readonly startStep: number }
   /** The last step that the checkpoint has; null: none. */
   readonly lastStep: number | null
@@ -32,8 +31,11 @@ export async function gatherPoint(planned: PlannedTest, startOver: boolean): Pro
   const entries = manifest.slice(0, place)
   return {
     entries,
+    ...keptDates(
+      sidecar,
+      entries.map(({ startStep }) => startStep),
+    ),
     facts: sidecar.checkpoints,
-    renewals: keptRenewals(sidecar.renewals, new Set(entries.map(({ startStep }) => startStep))),
     reach: { checkpointInput, startStep: replayReach(test, entry).startStep },
     lastStep: entry.results.has(entry.startStep) ? null : entry.startStep,
     reopens: { checkpoint: checkpointInput, startStep: entry.startStep },

@@ -51,7 +51,8 @@ export class Ledger {
     const gatheredAt = new Date().toISOString()
     // Who has looked at all of it says that it is complete.
     const identity = { test: test.name, complete: false, configDigest: test.digest, argv }
-    this.#header = { ...identity, ...provenance, gatheredAt, renewals: from?.renewals ?? [] }
+    const { earlier = [], renewals = [] } = from ?? {}
+    this.#header = { ...identity, ...provenance, gatheredAt, earlier, renewals }
     if (from) this.#recorder.take({ kind: 'save', checkpoint: from.reopens.checkpoint })
   }
 

@@ -1,17 +1,30 @@
-import type { Renewal, Sidecar } from '../../files/convergence/contract.ts'
+import type { DatedWindows, Sidecar } from '../../files/convergence/contract.ts'
 
 /** When and at which commit the values of a window were recorded: gathered, or renewed since. */
-export function provenanceOf({ gatheredAt, git, renewals }: Sidecar, startStep: number): Record<string, string> {
-  const renewal = renewals.findLast(({ startSteps }) => startSteps.includes(startStep))
-  const state = renewal ? renewal.git : git
+export function provenanceOf({ gatheredAt, git, earlier, renewals }: Sidecar, startStep: number) {
+  const isOf = ({ startSteps }: DatedWindows) => startSteps.includes(startStep)
+  const renewal = renewals.findLast(isOf)
+  const { at, git: state } = renewal ?? earlier.find(isOf) ?? { at: gatheredAt, git }
   return {
-    ...(renewal ? { 'reference.renewed': renewal.at } : { 'reference.gathered': gatheredAt }),
+    [renewal ? 'reference.renewed' : 'reference.gathered']: at,
     ...(state && { 'reference.commit': `${state.commit}${state.isDirty ? ' with changes' : ''}` }),
   }
 }
 
-/** The renewals that are still true where only some windows are kept. */
-export function keptRenewals(renewals: readonly Renewal[], startSteps: ReadonlySet<number>): Renewal[] {
-  const kept = renewals.map((one) => ({ ...one, startSteps: one.startSteps.filter((step) => startSteps.has(step)) }))
+/** What is still true of both lists where only some windows are kept, which are no longer of the last gathering. */
+export function keptDates(
+  { gatheredAt, git, earlier, renewals }: Sidecar,
+  startSteps: readonly number[],
+): Pick<Sidecar, 'earlier' | 'renewals'> {
+  const dated = new Set(earlier.flatMap((one) => one.startSteps))
+  const last = { at: gatheredAt, startSteps: startSteps.filter((step) => !dated.has(step)), git }
+  return { earlier: keptWindows([...earlier, last], startSteps), renewals: keptWindows(renewals, startSteps) }
+}
+
+function keptWindows(windows: readonly DatedWindows[], startSteps: readonly number[]): DatedWindows[] {
+  const kept = windows.map((one) => ({
+    ...one,
+    startSteps: one.startSteps.filter((step) => startSteps.includes(step)),
+  }))
   return kept.filter((one) => one.startSteps.length > 0)
 }
