@@ -1,3 +1,4 @@
+import { joinWords } from '../../compare/convergence/step-list.ts'
 import type { LogEvent } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
@@ -60,11 +61,13 @@ export class Ledger {
     return this.#recorder.empty
   }
 
-  /** `step 31, 3 windows` */
+  /** `step 31, 3 windows`, and what a wrong pattern misses long before the training ends: `no accuracy yet` */
   get progress(): string {
     const { step, recordings } = this.#recorder
     const windows = recordings.length === 1 ? '1 window' : `${recordings.length} windows`
-    return step === null ? windows : `step ${step}, ${windows}`
+    const lacking = this.#recorder.lacking(Object.keys(this.#planned.test.rules)).map((name) => cleanText(name, 60))
+    const parts = [...(step === null ? [] : [`step ${step}`]), windows]
+    return [...parts, ...(lacking.length === 0 ? [] : [`no ${joinWords(lacking)} yet`])].join(', ')
   }
 
   get isWritten(): boolean {

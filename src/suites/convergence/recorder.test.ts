@@ -156,3 +156,14 @@ test('of a file the rest of a step may come after the window, but no other word 
   expect(window!.results.get(1)).toEqual({ loss: { '0': '1' }, accuracy: { a: '1', b: 'x' } })
   expect(window!.warnings).toEqual([])
 })
+
+test('a metric that no step had is lacking once a window has ended', () => {
+  const recorder = new Recorder(PLAN)
+  const lacking = (events: readonly LogEvent[]) => {
+    for (const event of events) recorder.take(event)
+    return recorder.lacking(['loss', 'accuracy'])
+  }
+  expect(lacking([save('a'), ...steps(0, 1)])).toEqual([])
+  expect(lacking(steps(2, 2))).toEqual(['accuracy'])
+  expect(lacking([{ kind: 'step', step: 3, metrics: { accuracy: { '0': '1' } } }])).toEqual([])
+})

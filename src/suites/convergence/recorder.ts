@@ -45,6 +45,7 @@ export class Recorder {
   readonly #open = new Map<number, OpenRecording>()
   /** The last steps: a save that is told by another way than they are may come after those that follow it. */
   readonly #recent = new Map<number, LoggedMetrics>()
+  readonly #logged = new Set<string>()
   #step: number | null
 
   constructor(plan: RecordingPlan) {
@@ -55,6 +56,12 @@ export class Recorder {
   /** The last step that was logged. */
   get step(): number | null {
     return this.#step
+  }
+
+  /** Of these metrics, those that no step had although a window has ended. */
+  lacking(metrics: readonly string[]): string[] {
+    const hasEnded = this.recordings.some(({ complete }) => complete)
+    return hasEnded ? metrics.filter((name) => !this.#logged.has(name)) : []
   }
 
   savesOf(path: string): readonly Pick<SavedRecording, 'checkpoint' | 'startStep'>[] {
@@ -75,6 +82,7 @@ export class Recorder {
   take(event: LogEvent): boolean {
     if (event.kind === 'save') return this.#save(event.checkpoint, event.step)
     this.#step = event.step
+    for (const name of Object.keys(event.metrics)) this.#logged.add(name)
     this.#remember(event.step, event.metrics)
     const ended = [...this.#open.values()].map((recording) => this.#record(recording, event.step, event.metrics))
     return ended.includes(true)
