@@ -98,7 +98,7 @@ function whatOf({ title, detail }: RunningCase): string {
 function runningLine(id: string, state: RunningCase, style: Style, nowMs: number): string {
   const seconds = `${Math.floor((nowMs - state.stepSinceMs) / 1000)}s`
   const room = style.columns - seconds.length - 7
-  const title = shortenMiddle(whatOf(state), Math.floor(room / 2))
-  const name = shortenMiddle(cleanText(id), room - title.length)
-  return `  ${name}  ${style.paint('dim', `${title}  ${seconds}`)}`
+  const name = cleanText(id)
+  const title = shortenMiddle(whatOf(state), Math.max(Math.floor(room / 2), room - name.length))
+  return `  ${shortenMiddle(name, room - title.length)}  ${style.paint('dim', `${title}  ${seconds}`)}`
 }

@@ -43,6 +43,16 @@ describe('a run watched on a terminal', () => {
     )
   })
 
+  test('what runs has all the room that its name leaves', () => {
+    const { stream, reporter, results } = watch(110)
+    const { id } = results[0]!
+    reporter.onEvent({ type: 'case-start', id })
+    reporter.onEvent({ type: 'step-start', id, title: 'gather spirals', stage: 'run' })
+    reporter.onEvent({ type: 'step-progress', id, text: 'step 131, 30 windows, no accuracy yet' })
+    vi.advanceTimersByTime(1000)
+    expect(stream.text).toContain(`${id}  gather spirals · step 131, 30 windows, no accuracy yet  1s`)
+  })
+
   test('redraws ten times a second at most, however fast cases end', () => {
     const { stream, finish } = watch(80)
     for (let i = 0; i < 12; i++) finish(i)
