@@ -152,6 +152,19 @@ function expectQuantiles(fast: PairStatistics, referee: PairStatistics, q: numbe
   }
 }
 
+test('absolute errors of very different sizes add up as in float64', async () => {
+  const random = randomFrom(5)
+  const isLarge = (i: number) => Math.floor(i / 4) % 2 === 0
+  const draw = () => Math.floor(random() * 512)
+  const reference = new Float64Array(20_480).map((_, i) => (isLarge(i) ? 1 : 2 ** -10) * (1 + draw() / 512))
+  const target = reference.map((value, i) => value + (isLarge(i) ? 2 ** -13 : 2 ** -33) * draw())
+  const pair = { dtype: 'float32', reference: encode('float32', reference), target: encode('float32', target) } as const
+  const rule = tableRule('float32', 'model') as NumberRule
+  const fast = await measure(await WasmKernels.load(), pair, rule)
+  const referee = await measure(new ScalarKernels(), pair, rule)
+  expect(fast.sums.abs / fast.unit).toBe(referee.sums.abs / referee.unit)
+})
+
 test('bins that are emptied on the way count the same', async () => {
   const values = Float64Array.from({ length: 300_000 }, (_, i) => Math.sin(i) * 3)
   const reference = memorySource('y', { dtype: 'float32', shape: [300_000], bytes: encode('float32', values) })

@@ -71,13 +71,13 @@ function addBlock(r: i32, t: i32): void {
   for (let end = r + (BLOCK << 2); r < end; ) {
     let differences = zero, references = zero, products = zero
     for (let groupEnd = r + GROUP; r < groupEnd; ) {
-      let errors = zero, differences1 = zero, references1 = zero, products1 = zero
+      let differences1 = zero, references1 = zero, products1 = zero
       for (let runEnd = r + RUN; r < runEnd; r += 16, t += 16) {
         const reference = v128.load(r)
         const difference = f32x4.sub(v128.load(t), reference)
         const error = v128.and(difference, bits)
         const magnitude = v128.and(reference, bits)
-        errors = f32x4.add(errors, error)
+        wideAbs = widen(wideAbs, error)
         differences1 = f32x4.add(differences1, f32x4.mul(difference, difference))
         references1 = f32x4.add(references1, f32x4.mul(reference, reference))
         products1 = f32x4.add(products1, f32x4.mul(difference, reference))
@@ -85,8 +85,6 @@ function addBlock(r: i32, t: i32): void {
         mostReference = f32x4.pmax(mostReference, magnitude)
         mostRelative = f32x4.pmax(mostRelative, f32x4.div(error, magnitude))
       }
-      // Errors of close numbers have few bits: so few of them add up exactly.
-      wideAbs = widen(wideAbs, errors)
       differences = f32x4.add(differences, differences1)
       references = f32x4.add(references, references1)
       products = f32x4.add(products, products1)
