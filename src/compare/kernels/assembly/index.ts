@@ -1,6 +1,7 @@
 export { clearBins, countErrors } from './bins'
 export { addUp, inspect, look, promote, subtract } from './exact'
-export { addDistances, addRow, findPeaks } from './logits'
+export { addDistances, addRow } from './logits'
 export { largest } from './largest'
+export { findPeaks } from './peaks'
 export { scan } from './scan'
 export { survey } from './survey'

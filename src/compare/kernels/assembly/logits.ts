@@ -1,10 +1,11 @@
 import {
-  ARG_MAX_REFERENCE, ARG_MAX_TARGET, COUNTS, FLAGGED, HEAVY_COUNT, HEAVY_LEAST, HEAVY_RUNS, LOG_UNIT, MOST_HEAVY, MOVE, RATIO, RATIO_SQUARED,
-  ROW_LEAD, ROW_RESULTS, ROW_RUN, ROW_STRETCH, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
+  COUNTS, FLAGGED, LOG_UNIT, MOVE, RATIO, RATIO_SQUARED, ROW_RUN, ROW_STRETCH, ROWS, WEIGHT, WEIGHT_CURVE, WEIGHT_DIFFERENCE, WEIGHT_TARGET,
 } from '../logits-layout'
 import { held } from './constant'
 import { countWeightsFrom, curve, ONE, reduce, roundedOf, shortCurve, storeConstants, weightOf } from './exponential'
 import { largestOf, total, widen } from './lanes'
+import { best, heavy, peakTarget } from './peaks'
+import { LEAD, put, REFERENCE, RUN_BYTES, runsOf, targetOf } from './row-places'
 
 /*
  * With * the target's arg-max, y = t − t*, and x = (r − t) − m, where m is what r − t is about: r − t is exact in float32
@@ -14,19 +15,11 @@ import { largestOf, total, widen } from './lanes'
  * Weights and ratios have loops of their own: together they would need more registers than there are.
  */
 
-const RUN_BYTES: i32 = ROW_RUN << 2
-const LEAD: i32 = ROW_LEAD << 2
 /** What is less counts as this, 4e-31 of the largest: products of less would soon be subnormal, and those are slow. */
 const VANISHES: f32 = -70
 /** Squares of x: up to here the short series for e^x − 1 − x is exact to float32; beyond, squares of e^x could overflow. */
 const SHORT: f32 = 0.0625 // 0.25²
 const WIDEST: f32 = 1936 // 44²
-/** What is further below the largest logit has less than 5e-5 of its weight. */
-const HEAVY: f32 = 10
-/** So much less deep each time where too many runs are that heavy. */
-const HEAVY_STEP: f32 = 0.5
-/** One run of so many may be heavy, so that a row does not take much longer. */
-const HEAVY_PART: i32 = 32
 /** After so many stretches that were wider, a row is no longer tried with the short series. */
 const TRIES: i32 = 4
 
@@ -35,10 +28,6 @@ const NEAR: f32 = 128
 /** A middle that is farther from the arg-max's own r − t is not taken, but that one. */
 const FARTHEST: f32 = 1
 
-let best: i32 = 0
-let peakTarget: f32 = 0
-/** From this logit of the target on a token is heavy. */
-let heavy: f32 = 0
 let isFarRow: bool = false
 let middle: f32 = 0
 /** The largest x². */
@@ -49,42 +38,6 @@ let sumDifference: v128 = f64x2.splat(0)
 let sumCurve: v128 = f64x2.splat(0)
 let sumRatio: v128 = f64x2.splat(0)
 let sumSquared: v128 = f64x2.splat(0)
-
-@inline
-function put(place: i32, value: f64): void {
-  store<f64>(ROW_RESULTS + (place << 3), value)
-}
-
-@inline
-function mostOfFour(at: i32): v128 {
-  const low = f32x4.pmax(v128.load(at), v128.load(at, 16))
-  return f32x4.pmax(low, f32x4.pmax(v128.load(at, 32), v128.load(at, 48)))
-}
-
-/** Largest logit of every run of both sides. NaN may be passed over: the sums will show it. */
-function findRunPeaks(r: i32, t: i32, runs: i32, peaks: i32): void {
-  for (let end = r + runs * RUN_BYTES; r < end; peaks += 4) {
-    let most = v128.load(r)
-    let mostTarget = v128.load(t)
-    for (let stop = r + RUN_BYTES; r < stop; r += 64, t += 64) {
-      most = f32x4.pmax(most, mostOfFour(r))
-      mostTarget = f32x4.pmax(mostTarget, mostOfFour(t))
-    }
-    store<f32>(peaks, largestOf(most))
-    store<f32>(peaks + (runs << 2), largestOf(mostTarget))
-  }
-}
-
-/** The first of the largest; −1 where that is not finite. */
-function argMax(row: i32, runs: i32, peaks: i32): i32 {
-  let best = 0
-  for (let run = 1; run < runs; run++) if (load<f32>(peaks + (run << 2)) > load<f32>(peaks + (best << 2))) best = run
-  const peak = load<f32>(peaks + (best << 2))
-  if (!(peak - peak == 0)) return -1
-  let at = best * ROW_RUN
-  while (load<f32>(row + (at << 2)) != peak) at++
-  return at
-}
 
 /** Stores the weights of some runs LEAD before them and adds them up, as they are and times y. */
 @inline
@@ -195,39 +148,9 @@ function addPartial(r: i32, t: i32, first: i32, size: i32): void {
   relate(r, t, 1, true, true)
 }
 
-@inline
-function runsOf(size: i32): i32 {
-  return (size + ROW_RUN - 1) / ROW_RUN
-}
-
-@inline
-function targetOf(runs: i32): i32 {
-  return ROWS + 2 * LEAD + runs * RUN_BYTES
-}
-
-/**
- * Peaks of a row of `size` logits, both sides in whole runs that are filled up with the first logit. Flagged: they are not
- * finite.
- */
-export function findPeaks(size: i32): void {
-  const runs = runsOf(size)
-  const r: i32 = ROWS + LEAD, t = targetOf(runs), peaks = t + runs * RUN_BYTES, peaksTarget = peaks + (runs << 2)
-  put(FLAGGED, 1)
-  findRunPeaks(r, t, runs, peaks)
-  best = argMax(t, runs, peaksTarget)
-  const bestReference = argMax(r, runs, peaks)
-  if (best < 0 || bestReference < 0) return
-  peakTarget = load<f32>(t + (best << 2))
-  heavy = findHeavy(runs, peaksTarget)
-  put(ARG_MAX_REFERENCE, bestReference)
-  put(ARG_MAX_TARGET, best)
-  put(HEAVY_LEAST, heavy)
-  put(FLAGGED, 0)
-}
-
 /** Sums of the row whose peaks were found. Flagged: not finite, or so wide that float32 does not hold it. */
 export function addRow(size: i32, middleDifference: f32): void {
-  const r: i32 = ROWS + LEAD, t = targetOf(runsOf(size))
+  const r = REFERENCE, t = targetOf(runsOf(size))
   storeConstants()
   put(FLAGGED, 1)
   const bestReference = load<f32>(r + (best << 2))
@@ -255,29 +178,6 @@ export function addRow(size: i32, middleDifference: f32): void {
   put(RATIO, total(sumRatio))
   put(RATIO_SQUARED, total(sumSquared))
   put(FLAGGED, 0)
-}
-
-/** Lists the runs with the heaviest tokens, as many as may be. Returns from where on a token is one. */
-function findHeavy(runs: i32, peaks: i32): f32 {
-  const most = min(MOST_HEAVY, runs / HEAVY_PART)
-  for (let depth: f32 = HEAVY; depth > 0; depth -= HEAVY_STEP) {
-    if (listHeavy(runs, peaks, peakTarget - depth, most)) return peakTarget - depth
-  }
-  put(HEAVY_COUNT, 0)
-  return Infinity
-}
-
-/** Lists the runs that reach up to `least`; false where they are more than `most`. */
-function listHeavy(runs: i32, peaks: i32, least: f32, most: i32): bool {
-  let count = 0
-  for (let run: i32 = 0; run < runs; run++) {
-    if (load<f32>(peaks + (run << 2)) < least) continue
-    if (count == most) return false
-    store<i32>(HEAVY_RUNS + (count << 2), run)
-    count++
-  }
-  put(HEAVY_COUNT, count)
-  return true
 }
 
 /** Stretches of whole runs. Heavy ones, the run of the arg-max and one that is not full are done alone. */
