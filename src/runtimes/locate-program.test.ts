@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -28,9 +28,14 @@ describe('the program of a target', () => {
     expect(() => locate(program)).toThrow(words)
   })
 
-  test('is not found in a PATH without folders', () => {
-    for (const path of ['', join(folder, 'nowhere')])
-      expect(() => locateProgram('runner', folder, path)).toThrow('in PATH, which has no folder')
+  test('is not found in an empty PATH', () => {
+    expect(() => locateProgram('runner', folder, '')).toThrow(/no program of this name in PATH, which is empty$/)
+  })
+
+  test('is not found in a PATH with folders that nobody can look into', () => {
+    symlinkSync(join(folder, 'loop'), join(folder, 'loop'))
+    for (const place of ['loop', 'nowhere', 'script.py'])
+      expect(() => locateProgram('runner', folder, join(folder, place))).toThrow(/no program of this name in PATH$/)
   })
 
   test('works in a folder that is there', () => {

@@ -25,10 +25,10 @@ function cannotStart(program: string, why: string): WorkerFailure {
 }
 
 function notInPath(program: string, folder: string, path: string): string {
-  const folders = path.split(delimiter).filter(isFolder)
+  const folders = path.split(delimiter).filter(Boolean)
   const isBeside = isFolder(folder) && isFile(resolve(folder, program))
   const hint = isBeside ? `; ./${program} is the one in ${folder}` : similarIn(program, folders)
-  return `no program of this name in PATH${folders.length === 0 ? ', which has no folder' : ''}${hint}`
+  return `no program of this name in PATH${folders.length === 0 ? ', which is empty' : ''}${hint}`
 }
 
 function problemOf(place: string): string | null {
@@ -48,7 +48,7 @@ function similarIn(name: string, folders: readonly string[]): string {
   return near === null ? '' : `; did you mean ${near}?`
 }
 
-/** None where the folder may not be read. */
+/** None where the folder is not there or may not be read. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
