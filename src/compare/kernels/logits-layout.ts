@@ -34,8 +34,8 @@ export const ROW_RUN = 64
 export const ROW_STRETCH = 16
 
 /**
- * Logits of room before each row. What a run gives is left so far before it, over runs that are done: three megabytes per
- * row would not stay in a cache, and a stretch can still be done again.
+ * Logits of room before each row. What a run gives is left so far before it, over runs that are done, so that a row takes
+ * half the cache; the stretch that is being done stays as it is and can be done again.
  */
 export const ROW_LEAD = 1088 // (ROW_STRETCH + 1) * ROW_RUN
 
