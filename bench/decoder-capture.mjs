@@ -98,6 +98,7 @@ async function timeRatio() {
   const notice = (text) => process.stderr.write(`${text}\n`)
   const context = {
     projectFolder: root,
+    environment: process.env,
     runtimesFolder: join(root, '.assay/runtimes'),
     owner: 'bench',
     notice,

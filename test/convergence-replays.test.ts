@@ -166,7 +166,7 @@ describe('demo_config.yml', () => {
     Object.assign(sectionAt(changed, path)!, { 'of-no-kind-at-all': 1 })
     const file = join(project(), 'changed.yml')
     writeFileSync(file, JSON.stringify({ [test]: changed }))
-    const message = await readConvergenceTests(file).then(
+    const message = await readConvergenceTests(file, root).then(
       () => 'nothing was refused',
       (error: Error) => error.message,
     )
@@ -175,7 +175,7 @@ describe('demo_config.yml', () => {
   }
 
   test('loads without a warning', async () => {
-    const read = await readConvergenceTests(join(root, CONFIG))
+    const read = await readConvergenceTests(join(root, CONFIG), root)
     expect(read.map(({ name, warnings }) => [name, warnings])).toEqual([
       ['spirals', []],
       ['spirals_exact', []],

@@ -111,7 +111,13 @@ for how in ("other", "tokens", "torn"):
     torch.save(saved["tokens"] if how == "tokens" else saved, folder + "/1.pt")
     if how == "torn": open(folder + "/1.pt", "r+b").truncate(900)`
     const saved = join(folder, 'saved', `${NAME}.cpu_validation_info.0.out`)
-    const context = { projectFolder: folder, runtimesFolder: folder, python: PYTHON, notice: () => {} }
+    const context = {
+      environment: process.env,
+      projectFolder: folder,
+      runtimesFolder: folder,
+      python: PYTHON,
+      notice: () => {},
+    }
     const reader = new ValidationInfoReader(context, 60_000)
     const sizes = { batch: 2, promptLength: 32, newTokens: 4, eos: [], topK: 20, keep: 'top' } as const
     const reduced = (how: string) =>

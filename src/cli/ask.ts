@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { UsageError } from '../domain/errors.ts'
 import { cleanProse } from '../domain/text.ts'
+import type { CommandIo } from './io.ts'
 
 /** The person went away, by Ctrl-C or Ctrl-D. */
 export class Declined extends Error {}
@@ -11,8 +12,7 @@ export interface Questions {
   close(): void
 }
 
-export function askOnTerminal(): Questions {
-  const { stdin, stdout } = process
+export function askOnTerminal({ stdin, stdout }: CommandIo): Questions {
   const lines = createInterface({ input: stdin, output: stdout })
   const gone = new AbortController()
   lines.on('close', () => gone.abort())

@@ -1,17 +1,14 @@
-import { cleanProse } from '../domain/text.ts'
 import type { Asked, Invocation } from '../library/invocation.ts'
 import { DEFAULT_GLOB } from '../suites/onnx/discover.ts'
+import type { CommandIo } from './io.ts'
 
-export function askedFor(command: Asked['command'], paths: readonly string[], options: Record<string, unknown>): Asked {
-  return { command, cwd: process.cwd(), paths, options, environment: process.env }
-}
-
-export function notice(text: string): void {
-  process.stderr.write(`${text}\n`)
-}
-
-export function complain(text: string): void {
-  process.stderr.write(`assay: ${cleanProse(text)}\n`)
+export function askedFor(
+  command: Asked['command'],
+  paths: readonly string[],
+  options: Record<string, unknown>,
+  { cwd, env }: CommandIo,
+): Asked {
+  return { command, cwd, paths, options, environment: env }
 }
 
 export function whyNothing({ paths, values }: Invocation): string {

@@ -3,36 +3,43 @@ import { nearest } from '../domain/target.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { cleanFinding, freeFinding, listFinding } from '../library/boards/board-findings.ts'
 import { type ChosenBoard, chosenBoards } from '../library/boards/chosen-boards.ts'
-import { type BoardOutcome, workOnBoards } from '../library/boards/work-on-boards.ts'
+import { type BoardOutcome, type BoardsRequest, workOnBoards } from '../library/boards/work-on-boards.ts'
 import type { Finding } from '../library/doctor/finding.ts'
 import { findingLines } from '../library/doctor/lines.ts'
 import { inertJson } from '../reporters/json.ts'
-import { createStyle } from '../reporters/style.ts'
 import { BOARDS_OPTIONS } from '../settings/command-options.ts'
 import { loadConfig } from '../settings/config-file.ts'
 import { resolveOptions } from '../settings/options.ts'
+import { type Action as Command, complain, styleOf } from './io.ts'
 
 const ACTIONS = ['list', 'free', 'clean'] as const
 type Action = (typeof ACTIONS)[number]
 
 const NAME_WIDTH = 24
 
-export async function boards(words: string[], options: Record<string, unknown>): Promise<number> {
-  const { config } = await loadConfig(options.config as string | undefined, process.cwd())
-  const sources = { commandLine: options, environment: process.env, file: config }
+export const boards: Command = async (words, options, io) => {
+  const { config } = await loadConfig(options.config as string | undefined, io.cwd)
+  const sources = { commandLine: options, environment: io.env, file: config }
   const { board, force, json } = resolveOptions(BOARDS_OPTIONS, sources).values
   const { action, names } = readWords(words)
   if (force && action !== 'free') throw new UsageError('option', '--force is only for assay boards free')
   const chosen = chosenBoards(names, config, board as string | undefined)
   if (action !== 'list' && chosen.length !== 1) throw oneBoard(action, chosen)
   if (chosen.length === 0) {
-    process.stderr.write(
-      'assay: the configuration has no ssh targets; name a board, as in assay boards root@10.0.0.7\n',
-    )
+    complain(io, 'the configuration has no ssh targets; name a board, as in assay boards root@10.0.0.7')
     return EXIT.nothing
   }
-  const { findings, outcomes, isDone } = await act(action, chosen, force === true)
-  print(action, findings, outcomes, json === true, options.color as boolean | undefined)
+  const { findings, outcomes, isDone } = await act(action, {
+    boards: chosen,
+    cwd: io.cwd,
+    environment: io.env,
+    isForced: force === true,
+  })
+  const style = styleOf(io.stdout, io, options)
+  const text = json
+    ? inertJson({ schema: 'assay/boards@1', action, boards: outcomes }, 2)
+    : findings.flatMap((finding) => findingLines(finding, NAME_WIDTH, style)).join('\n')
+  io.stdout.write(`${text}\n`)
   return isDone ? EXIT.ok : EXIT.failed
 }
 
@@ -60,8 +67,7 @@ interface Done {
   readonly isDone: boolean
 }
 
-async function act(action: Action, boards: readonly ChosenBoard[], isForced: boolean): Promise<Done> {
-  const request = { boards, cwd: process.cwd(), isForced }
+async function act(action: Action, request: BoardsRequest): Promise<Done> {
   if (action === 'list') {
     const outcomes = await workOnBoards('list', request)
     return { findings: outcomes.map(listFinding), outcomes, isDone: outcomes.every(({ outcome }) => outcome !== null) }
@@ -74,19 +80,4 @@ async function act(action: Action, boards: readonly ChosenBoard[], isForced: boo
   const outcomes = await workOnBoards('clean', request)
   const isDone = outcomes.every(({ outcome }) => outcome?.isRefused === false)
   return { findings: outcomes.map(cleanFinding), outcomes, isDone }
-}
-
-function print(
-  action: Action,
-  findings: readonly Finding[],
-  outcomes: readonly BoardOutcome[],
-  isJson: boolean,
-  color: boolean | undefined,
-): void {
-  const { stdout, env } = process
-  const style = createStyle(stdout, { env, ...(color !== undefined && { color }) })
-  const text = isJson
-    ? inertJson({ schema: 'assay/boards@1', action, boards: outcomes }, 2)
-    : findings.flatMap((finding) => findingLines(finding, NAME_WIDTH, style)).join('\n')
-  stdout.write(`${text}\n`)
 }

@@ -2,18 +2,17 @@ import { cleanText, displayWidth, shortenMiddle } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { type ExplainedSetting, type ExplainedSettings, explainSettings } from '../library/explain-settings.ts'
 import { inertJson } from '../reporters/json.ts'
-import { createStyle, type Style } from '../reporters/style.ts'
+import type { Style } from '../reporters/style.ts'
 import { askedFor } from './asked.ts'
+import { type Action, styleOf } from './io.ts'
 
-export async function config(paths: string[], { showOrigin, ...options }: Record<string, unknown>): Promise<number> {
-  const explained = await explainSettings(askedFor('test', paths, options))
-  const { stdout, env } = process
-  const color = options.color as boolean | undefined
-  const style = createStyle(stdout, { env, ...(color !== undefined && { color }) })
+export const config: Action = async (paths, { showOrigin, ...options }, io) => {
+  const explained = await explainSettings(askedFor('test', paths, options, io))
+  const style = styleOf(io.stdout, io, options)
   const text = options.json
     ? inertJson(document(explained), 2)
     : settingLines(explained, showOrigin === true, style).join('\n')
-  stdout.write(`${text}\n`)
+  io.stdout.write(`${text}\n`)
   return EXIT.ok
 }
 

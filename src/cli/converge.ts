@@ -6,21 +6,21 @@ import { EXIT } from '../domain/verdict.ts'
 import { type ConvergeInvocation, convergeInvocation } from '../library/convergence/converge-invocation.ts'
 import { judgeConvergence, listConvergence } from '../library/convergence/judge-convergence.ts'
 import { type ProgramLine, programLines } from '../library/convergence/program-lines.ts'
-import { askedFor, notice } from './asked.ts'
-import { printCaseIds, reportOutcome } from './outcome.ts'
-import { interruptSignals } from './signals.ts'
-import { hear, reportersFor } from './test.ts'
+import { askedFor } from './asked.ts'
+import { withAudience } from './audience.ts'
+import { type Action, type CommandIo, notice } from './io.ts'
+import { noCaseMatches, printCaseIds, reportOutcome } from './outcome.ts'
 
 const ACTIONS = ['accept'] as const
 
-export async function converge(words: string[], options: Record<string, unknown>): Promise<number> {
+export const converge: Action = async (words, options, io) => {
   const renews = readWords(words)
-  const invocation = await convergeInvocation(askedFor('converge', [], options))
+  const invocation = await convergeInvocation(askedFor('converge', [], options, io))
   const { values, converge: asked } = invocation
   if (renews && asked.gather) throw new UsageError('converge', 'accept renews what was gathered; leave -g out')
-  if (values.list) return printCaseIds(await listConvergence(invocation, notice), values)
-  if (asked.dryRun) return printPrograms(invocation)
-  return judge(invocation, renews)
+  if (values.list) return printIds(invocation, io)
+  if (asked.dryRun) return printPrograms(invocation, io)
+  return judge(invocation, renews, io)
 }
 
 function readWords([first, ...more]: readonly string[]): boolean {
@@ -30,10 +30,15 @@ function readWords([first, ...more]: readonly string[]): boolean {
   throw unknown('converge', `"${more[0] ?? first}" of assay converge`, more[0] ?? first, ACTIONS)
 }
 
-async function printPrograms(invocation: ConvergeInvocation): Promise<number> {
-  const programs = await programLines(invocation, notice)
+async function printIds(invocation: ConvergeInvocation, io: CommandIo): Promise<number> {
+  const plan = await listConvergence(invocation, (text) => notice(io, text))
+  return printCaseIds(plan, invocation.values, noCaseMatches(invocation.values, '--pattern'), io)
+}
+
+async function printPrograms(invocation: ConvergeInvocation, io: CommandIo): Promise<number> {
+  const programs = await programLines(invocation, (text) => notice(io, text))
   for (const program of programs) {
-    process.stdout.write(`${cleanText(program.id, 10_000)}\n${programText(program)}\n`)
+    io.stdout.write(`${cleanText(program.id, 10_000)}\n${programText(program)}\n`)
   }
   if (programs.some((program) => 'problem' in program)) return EXIT.failed
   return programs.length > 0 ? EXIT.ok : EXIT.nothing
@@ -44,17 +49,12 @@ function programText(program: ProgramLine): string {
   return `  cd ${shellWord(program.cwd)}\n  ${program.argv.map(shellWord).join(' ')}`
 }
 
-async function judge(invocation: ConvergeInvocation, renews: boolean): Promise<number> {
+async function judge(invocation: ConvergeInvocation, renews: boolean, io: CommandIo): Promise<number> {
   const { values } = invocation
-  const reporters = await reportersFor(values)
-  const signals = interruptSignals(reporters)
-  try {
-    const audience = { reporters, signals, notice, ...(values.showOutput && { hear }) }
-    const outcome = await judgeConvergence(invocation, audience, renews ? 'renew' : 'judge')
-    if (outcome.exitCode === EXIT.interrupted && invocation.converge.gather)
-      notice('windows that were recorded stay; the same command goes on from the last of them')
-    return reportOutcome(outcome, values, '--pattern')
-  } finally {
-    signals.release()
-  }
+  const outcome = await withAudience(values, io, (audience) =>
+    judgeConvergence(invocation, audience, renews ? 'renew' : 'judge'),
+  )
+  if (outcome.exitCode === EXIT.interrupted && invocation.converge.gather)
+    notice(io, 'windows that were recorded stay; the same command goes on from the last of them')
+  return reportOutcome(outcome, noCaseMatches(values, '--pattern'), io)
 }

@@ -4,10 +4,10 @@ import { cleanText } from '../domain/text.ts'
 import { type DecodersInvocation, decodersInvocation } from '../library/decoders/decoders-invocation.ts'
 import { judgeDecoders, listDecoders } from '../library/decoders/judge-decoders.ts'
 import { learnBaseline, listBaseline } from '../library/decoders/learn-baseline.ts'
-import { askedFor, notice } from './asked.ts'
-import { printCaseIds, reportOutcome } from './outcome.ts'
-import { interruptSignals } from './signals.ts'
-import { hear, reportersFor } from './test.ts'
+import { askedFor } from './asked.ts'
+import { withAudience } from './audience.ts'
+import { type CommandIo, notice, type Action as RunCommand } from './io.ts'
+import { noCaseMatches, printCaseIds, reportOutcome } from './outcome.ts'
 
 const ACTIONS = ['test', 'baseline'] as const
 type Action = (typeof ACTIONS)[number]
@@ -17,13 +17,13 @@ const WORK = {
   baseline: { judge: learnBaseline, list: listBaseline },
 } as const
 
-export async function decoders(words: string[], options: Record<string, unknown>): Promise<number> {
+export const decoders: RunCommand = async (words, options, io) => {
   const { action, models } = readWords(words)
-  const asked = askedFor(`decoders ${action}`, models, options)
-  const invocation = await decodersInvocation(asked, notice)
-  return invocation.values.list
-    ? printCaseIds(await WORK[action].list(invocation, notice), invocation.values)
-    : judge(action, invocation)
+  const say = (text: string) => notice(io, text)
+  const invocation = await decodersInvocation(askedFor(`decoders ${action}`, models, options, io), say)
+  const { values } = invocation
+  if (!values.list) return judge(action, invocation, io)
+  return printCaseIds(await WORK[action].list(invocation, say), values, noCaseMatches(values), io)
 }
 
 function readWords([first, ...models]: readonly string[]): { action: Action; models: readonly string[] } {
@@ -36,15 +36,11 @@ function readWords([first, ...models]: readonly string[]): { action: Action; mod
   throw unknown('decoders', `"${first}" of assay decoders`, first, ACTIONS)
 }
 
-async function judge(action: Action, invocation: DecodersInvocation): Promise<number> {
+async function judge(action: Action, invocation: DecodersInvocation, io: CommandIo): Promise<number> {
   const { values, decoders } = invocation
-  const reporters = await reportersFor(values)
-  const signals = interruptSignals(reporters)
-  try {
-    const log = decoders.log === 'fms' ? (line: string) => notice(cleanText(line, 4000)) : undefined
-    const audience = { reporters, signals, notice, ...(log && { log }), ...(values.showOutput && { hear }) }
-    return reportOutcome(await WORK[action].judge(invocation, audience), values)
-  } finally {
-    signals.release()
-  }
+  const log = (line: string) => notice(io, cleanText(line, 4000))
+  const outcome = await withAudience(values, io, (audience) =>
+    WORK[action].judge(invocation, { ...audience, ...(decoders.log === 'fms' && { log }) }),
+  )
+  return reportOutcome(outcome, noCaseMatches(values), io)
 }

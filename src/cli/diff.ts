@@ -16,17 +16,20 @@ import { diffRuns } from '../runs/diff-runs.ts'
 import { type DiffRequest, openSides } from '../runs/diff-sides.ts'
 import { DIFF_OPTIONS } from '../settings/command-options.ts'
 import { type OptionValue, resolveOptions } from '../settings/options.ts'
+import type { Action, CommandIo } from './io.ts'
 
 type Values = Readonly<Record<string, OptionValue>>
 
-export async function diff(words: string[], options: Record<string, unknown>): Promise<number> {
-  const { values } = resolveOptions(DIFF_OPTIONS, { commandLine: options, environment: process.env, file: {} })
+export const diff: Action = async (words, options, io) => {
+  const { values } = resolveOptions(DIFF_OPTIONS, { commandLine: options, environment: io.env, file: {} })
+  const { cwd } = io
   const asked = await openSides(words, {
-    runsFolder: resolve(process.cwd(), String(values.outputDir)),
+    cwd,
+    runsFolder: resolve(cwd, String(values.outputDir)),
     ...(values.run !== undefined && { run: String(values.run) }),
     ...(values.case !== undefined && { case: String(values.case) }),
   })
-  const context = contextOf(values)
+  const context = contextOf(values, io)
   if (asked.kind === 'runs') {
     if (values.open) throw new UsageError('open', '--open shows tensors, found two runs; give --case <id> too')
     const found = diffRuns(...asked.runs)
@@ -35,21 +38,26 @@ export async function diff(words: string[], options: Record<string, unknown>): P
     return transitions.length + onlyInFirst.length + onlyInSecond.length > 0 ? EXIT.failed : EXIT.ok
   }
   const pairs = values.tensor === undefined ? asked.pairs : [pairNamed(asked.pairs, String(values.tensor))]
-  if (values.open) return openDiff(pairs, asked, values)
+  if (values.open) return openDiff(pairs, asked, values, io)
   const found = await diffPairs(pairs, {
     all: values.verbose === true,
     ruleOf: ruleOf(values, asked.ruleOf),
     ...(asked.judged && !hasTolerance(values) && { judged: asked.judged }),
     ...(values.slice !== undefined && { slice: String(values.slice) }),
   })
-  const notes = values.png === undefined ? [] : [await drawPng(String(values.png), pairs, found)]
+  const notes = values.png === undefined ? [] : [await drawPng(String(values.png), pairs, found, cwd)]
   const labels = { ...asked.labels, areMany: asked.pairs.length > 1 }
   await printPairs(labels, found, notes, context)
   return found.outputs.every(({ verdict }) => verdict === 'pass') ? EXIT.ok : EXIT.failed
 }
 
 /** A page instead of a text; it says itself which values are over their limits. */
-async function openDiff(pairs: readonly TensorPair[], asked: AskedTensors, values: Values): Promise<number> {
+async function openDiff(
+  pairs: readonly TensorPair[],
+  asked: AskedTensors,
+  values: Values,
+  io: CommandIo,
+): Promise<number> {
   const other = (['json', 'png', 'slice'] as const).find((key) => values[key] !== undefined && values[key] !== false)
   if (other) throw new UsageError('open', `--open shows a page, --${other} is for the text; leave one of them out`)
   const [{ serveDiff }, { showPage }] = await Promise.all([
@@ -63,14 +71,13 @@ async function openDiff(pairs: readonly TensorPair[], asked: AskedTensors, value
     ...(caseRules && { ruleOf: caseRules }),
     ...(judged && { judged }),
   })
-  await showPage(server)
+  await showPage(server, io)
   return EXIT.ok
 }
 
 type AskedTensors = Extract<DiffRequest, { kind: 'tensors' }>
 
-function contextOf(values: Values) {
-  const { stdout, env } = process
+function contextOf(values: Values, { stdout, env }: CommandIo) {
   const { color, verbose, json } = values
   return { stdout, env, verbose: verbose === true, json: json === true, ...(typeof color === 'boolean' && { color }) }
 }
@@ -110,14 +117,14 @@ function pairNamed(pairs: readonly TensorPair[], word: string): TensorPair {
 }
 
 /** The image of the slice that is shown; returns what its shades mean. */
-async function drawPng(path: string, pairs: readonly TensorPair[], { diffs }: PairsDiff): Promise<string> {
+async function drawPng(path: string, pairs: readonly TensorPair[], { diffs }: PairsDiff, cwd: string): Promise<string> {
   const [worst] = diffs
   const pair = pairs.find(({ name }) => name === worst?.name)
   if (!worst?.picture || !pair?.reference || !pair.target) {
     throw new UsageError('png', 'there is no slice to draw: give two tensors of numbers with the same shape')
   }
   const { layout } = worst.picture
-  const { low, high, most, width, height } = await writeDiffPng(resolve(path), pair.reference, pair.target, layout)
+  const { low, high, most, width, height } = await writeDiffPng(resolve(cwd, path), pair.reference, pair.target, layout)
   const size = `${cleanText(path)}: ${width} × ${height}, slice ${formatSlice(layout)}`
   return `\n${size}\n  reference | target | difference; grey ${formatNumber(low)} to ${formatNumber(high)}, error black 0 to bright ${formatNumber(most)}`
 }

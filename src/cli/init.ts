@@ -7,11 +7,12 @@ import { CI_KINDS, readCi } from '../library/init/ci-text.ts'
 import { type ProjectChoices, type ProjectPlan, planProject, shownPath } from '../library/init/plan-project.ts'
 import { checkFolder, hasAssay, suggestedModels, usualCi } from '../library/init/project-facts.ts'
 import { refuseExisting, writeProject } from '../library/init/write-project.ts'
-import { createStyle, type Style } from '../reporters/style.ts'
+import type { Style } from '../reporters/style.ts'
 import { INIT_OPTIONS } from '../settings/command-options.ts'
 import { type OptionValue, resolveOptions } from '../settings/options.ts'
 import { checkTargets, DEFAULT_TARGETS } from '../settings/targets.ts'
 import { askOnTerminal, Declined, type Questions } from './ask.ts'
+import { type Action, type CommandIo, styleOf } from './io.ts'
 
 interface Wishes {
   readonly models: readonly string[] | undefined
@@ -20,19 +21,19 @@ interface Wishes {
   readonly sample: boolean | undefined
 }
 
-export async function init(words: string[], options: Record<string, unknown>): Promise<number> {
-  const { values } = resolveOptions(INIT_OPTIONS, { commandLine: options, environment: process.env, file: {} })
-  const folder = resolve(process.cwd(), words[0] ?? '.')
+export const init: Action = async (words, options, io) => {
+  const { values } = resolveOptions(INIT_OPTIONS, { commandLine: options, environment: io.env, file: {} })
+  const folder = resolve(io.cwd, words[0] ?? '.')
   checkFolder(folder)
   const { models, target, ci, sample } = values
   const wishes = { models, targets: target, ci, sample } as Wishes
-  if (wishes.targets) checkTargets(wishes.targets)
+  if (wishes.targets) checkTargets(wishes.targets, folder)
   if (wishes.ci !== undefined) readCi(wishes.ci)
   try {
-    return await writeChosen(folder, wishes, values)
+    return await writeChosen(folder, wishes, values, io)
   } catch (error) {
     if (!(error instanceof Declined)) throw error
-    process.stdout.write('\nnothing was written\n')
+    io.stdout.write('\nnothing was written\n')
     return EXIT.interrupted
   }
 }
@@ -41,17 +42,17 @@ async function writeChosen(
   folder: string,
   wishes: Wishes,
   { yes, force, color }: Readonly<Record<string, OptionValue>>,
+  io: CommandIo,
 ): Promise<number> {
-  const { stdin, stdout, env } = process
+  const { stdin, stdout } = io
   const refuse = (plan: ProjectPlan) => force || refuseExisting(plan, (path) => shownPath(path, folder))
   const isAsked = stdin.isTTY && stdout.isTTY && !yes
   // Before the first question: no answer would help.
   if (isAsked) refuse(planProject(usualChoices(folder, { ...wishes, ci: 'none', sample: false })))
-  const plan = planProject(isAsked ? await askedChoices(folder, wishes) : usualChoices(folder, wishes))
+  const plan = planProject(isAsked ? await askedChoices(folder, wishes, io) : usualChoices(folder, wishes))
   refuse(plan)
   await writeProject(plan, force === true)
-  const style = createStyle(stdout, { env, ...(typeof color === 'boolean' && { color }) })
-  stdout.write(`${summaryLines(plan, folder, style).join('\n')}\n`)
+  stdout.write(`${summaryLines(plan, folder, io.cwd, styleOf(stdout, io, { color })).join('\n')}\n`)
   return EXIT.ok
 }
 
@@ -66,8 +67,8 @@ function usualChoices(folder: string, { models, targets, ci, sample }: Wishes): 
 }
 
 /** Asks for what no flag has said. */
-async function askedChoices(folder: string, wishes: Wishes): Promise<ProjectChoices> {
-  const questions = askOnTerminal()
+async function askedChoices(folder: string, wishes: Wishes, io: CommandIo): Promise<ProjectChoices> {
+  const questions = askOnTerminal(io)
   try {
     const usual = usualChoices(folder, wishes)
     const models =
@@ -77,7 +78,7 @@ async function askedChoices(folder: string, wishes: Wishes): Promise<ProjectChoi
         planProject({ ...usual, models: given })
         return given
       }))
-    const targets = wishes.targets ?? (await askTargets(questions, folder))
+    const targets = wishes.targets ?? (await askTargets(questions, folder, io))
     const ci = wishes.ci ?? (await questions.ask(`CI file: ${CI_KINDS.join(', ')}?`, usual.ci, readCi))
     return { ...usual, models, targets, ci: readCi(ci) }
   } finally {
@@ -85,13 +86,13 @@ async function askedChoices(folder: string, wishes: Wishes): Promise<ProjectChoi
   }
 }
 
-async function askTargets(questions: Questions, folder: string): Promise<readonly string[]> {
-  process.stdout.write('looking for what runs here …\n')
-  const here = await targetsHere(folder)
-  for (const line of wrapText(here.join(' '), 76)) process.stdout.write(`  ${line}\n`)
+async function askTargets(questions: Questions, folder: string, io: CommandIo): Promise<readonly string[]> {
+  io.stdout.write('looking for what runs here …\n')
+  const here = await targetsHere(folder, io.env)
+  for (const line of wrapText(here.join(' '), 76)) io.stdout.write(`  ${line}\n`)
   return questions.ask('Which of these are under test? Blanks between', DEFAULT_TARGETS.join(' '), (answer) => {
     const given = wordsOf(answer)
-    checkTargets(given)
+    checkTargets(given, folder)
     return given
   })
 }
@@ -102,8 +103,8 @@ function wordsOf(answer: string): string[] {
   return words
 }
 
-function summaryLines({ files, unread }: ProjectPlan, folder: string, style: Style): string[] {
-  const names = files.map(({ path }) => cleanText(shownPath(path, process.cwd()), 200))
+function summaryLines({ files, unread }: ProjectPlan, folder: string, cwd: string, style: Style): string[] {
+  const names = files.map(({ path }) => cleanText(shownPath(path, cwd), 200))
   const width = Math.max(...names.map(displayWidth))
   const lines = files.map(({ what }, i) => {
     const name = names[i]!
@@ -111,9 +112,9 @@ function summaryLines({ files, unread }: ProjectPlan, folder: string, style: Sty
     return `${sign} ${name}${' '.repeat(width - displayWidth(name))}  ${style.paint('dim', cleanText(what, 200))}`
   })
   const passed = unread.map(
-    (path) => `! ${cleanText(shownPath(path, process.cwd()), 200)} is no longer read; the new one comes first`,
+    (path) => `! ${cleanText(shownPath(path, cwd), 200)} is no longer read; the new one comes first`,
   )
-  const place = shownPath(folder, process.cwd())
+  const place = shownPath(folder, cwd)
   const next = place === '.' ? 'npx assay run' : `cd ${shellWord(place)} && npx assay run`
   const types = hasAssay(folder)
     ? []

@@ -1,3 +1,5 @@
+import type { InputStream } from './io.ts'
+
 /** What a person may ask for with one key. */
 export type Key = 'all' | 'failed' | 'quit'
 
@@ -11,10 +13,10 @@ const KEYS: Readonly<Record<string, Key>> = {
 }
 
 /** The next key that means something; null where nobody sits at a terminal. */
-export function listenForKeys(signal: AbortSignal): Promise<Key> | null {
-  const { stdin } = process
+export function listenForKeys(stdin: InputStream, signal: AbortSignal): Promise<Key> | null {
   if (!stdin.isTTY) return null
-  stdin.setRawMode(true).resume()
+  stdin.setRawMode?.(true)
+  stdin.resume()
   return new Promise((resolve) => {
     const take = (bytes: Buffer) => {
       const key = KEYS[String(bytes)]
@@ -23,7 +25,8 @@ export function listenForKeys(signal: AbortSignal): Promise<Key> | null {
     stdin.on('data', take)
     signal.addEventListener('abort', () => {
       stdin.off('data', take)
-      stdin.setRawMode(false).pause()
+      stdin.setRawMode?.(false)
+      stdin.pause()
     })
   })
 }

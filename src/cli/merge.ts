@@ -4,26 +4,24 @@ import { durationsOf, writeDurations } from '../runs/durations.ts'
 import { mergeRuns } from '../runs/merge.ts'
 import { MERGE_OPTIONS } from '../settings/command-options.ts'
 import { resolveOptions } from '../settings/options.ts'
+import { type Action, complain } from './io.ts'
 
-export async function merge(folders: string[], options: Record<string, unknown>): Promise<number> {
-  const { values } = resolveOptions(MERGE_OPTIONS, { commandLine: options, environment: process.env, file: {} })
+export const merge: Action = async (folders, options, io) => {
+  const { cwd, env } = io
+  const { values } = resolveOptions(MERGE_OPTIONS, { commandLine: options, environment: env, file: {} })
   const specs = values.json ? ['json'] : ((values.reporter as string[] | undefined) ?? ['terminal'])
-  const { stdout, stderr, env } = process
   const color = values.color as boolean | undefined
   const reporters = await createReporters(specs, {
-    stdout,
-    stderr,
-    env,
+    ...io,
     verbose: Boolean(values.verbose),
     ...(color !== undefined && { color }),
   })
-  const cwd = process.cwd()
   const merged = await mergeRuns(
     folders.map((folder) => resolve(cwd, folder)),
     resolve(cwd, String(values.outputDir)),
     { allowMissing: values.allowMissing === true },
   )
-  for (const note of merged.notes) stderr.write(`assay: ${note}\n`)
+  for (const note of merged.notes) complain(io, note)
   const { header: run, results, folder } = merged
   for (const reporter of reporters) {
     await reporter.onEvent({ type: 'run-start', run, folder })

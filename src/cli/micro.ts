@@ -8,26 +8,33 @@ import { type MicroSizes, microDecoder, readFamily } from '../models/micro/choic
 import { type DecoderConfig, FAMILIES } from '../models/micro/decoder-config.ts'
 import { exportFolder } from '../models/micro/export-folder.ts'
 import { writeMicroFolder } from '../models/micro/write-folder.ts'
-import { createStyle, type Style } from '../reporters/style.ts'
+import type { Style } from '../reporters/style.ts'
 import { MICRO_OPTIONS } from '../settings/command-options.ts'
 import { type OptionValue, resolveOptions } from '../settings/options.ts'
+import { type Action, styleOf } from './io.ts'
 
 const GRAPH_DTYPES = { fp32: 'float32', fp16: 'float16' } as const
 const WEIGHT_DTYPES = { ...GRAPH_DTYPES, bf16: 'bfloat16' } as const
 
 type Values = Readonly<Record<string, OptionValue>>
 
-export async function micro(words: string[], options: Record<string, unknown>): Promise<number> {
-  const { values } = resolveOptions(MICRO_OPTIONS, { commandLine: options, environment: process.env, file: {} })
-  const { stdout, env } = process
-  const style = createStyle(stdout, { env, ...(typeof values.color === 'boolean' && { color: values.color }) })
-  const lines =
-    values.from === undefined ? await writeRandom(words, values, style) : await writeExport(words, values, style)
-  stdout.write(`${lines.join('\n')}\n`)
+export const micro: Action = async (words, options, io) => {
+  const { values } = resolveOptions(MICRO_OPTIONS, { commandLine: options, environment: io.env, file: {} })
+  const { head, folder, files } =
+    values.from === undefined ? await writeRandom(words, values, io.cwd) : await writeExport(words, values, io.cwd)
+  const lines = [head, ...fileLines(folder, files, io.cwd, styleOf(io.stdout, io, values))]
+  io.stdout.write(`${lines.join('\n')}\n`)
   return EXIT.ok
 }
 
-async function writeRandom([word]: string[], values: Values, style: Style): Promise<string[]> {
+interface Written {
+  readonly head: string
+  /** As it was given. */
+  readonly folder: string
+  readonly files: readonly string[]
+}
+
+async function writeRandom([word]: string[], values: Values, cwd: string): Promise<Written> {
   if (word === undefined) throw new UsageError('micro', `name an architecture: ${FAMILIES.join(', ')}`)
   const config = microDecoder(readFamily(word), sizesOf(values))
   const seed = Number(values.seed)
@@ -37,17 +44,17 @@ async function writeRandom([word]: string[], values: Values, style: Style): Prom
   if (values.output === undefined) throw new UsageError('micro', 'say where to write it: -o and then the folder')
   const folder = String(values.output)
   const files = await writeMicroFolder({
-    folder: resolve(folder),
+    folder: resolve(cwd, folder),
     config,
     seed,
     weightDType,
     graphDTypes,
     force: values.force === true,
   })
-  return [`${title(config)}, seed ${seed}`, ...fileLines(folder, files, style)]
+  return { head: `${title(config)}, seed ${seed}`, folder, files }
 }
 
-async function writeExport(words: string[], values: Values, style: Style): Promise<string[]> {
+async function writeExport(words: string[], values: Values, cwd: string): Promise<Written> {
   const folder = String(values.from)
   if (words.length > 0) throw new UsageError('micro', `--from reads the architecture itself; leave "${words[0]}" out`)
   const given = MICRO_OPTIONS.filter(({ key }) => !['from', 'dtype', 'force', 'color'].includes(key)).find(
@@ -59,11 +66,11 @@ async function writeExport(words: string[], values: Values, style: Style): Promi
       `--from writes into that folder what is there; leave ${given.flags.split(' <')[0]} out`,
     )
   const { config, files } = await exportFolder({
-    folder,
+    folder: resolve(cwd, folder),
     graphDTypes: graphDTypesOf(values),
     force: values.force === true,
   })
-  return [title(config), ...fileLines(folder, files, style)]
+  return { head: title(config), folder, files }
 }
 
 function sizesOf(values: Values): MicroSizes {
@@ -89,11 +96,11 @@ function title({ family, layers, hidden, heads, keyValueHeads, vocabulary }: Dec
   return `${family}: ${layers} ${layers === 1 ? 'layer' : 'layers'}, hidden ${hidden}, ${sharing}, vocabulary ${vocabulary}`
 }
 
-function fileLines(folder: string, files: readonly string[], style: Style): string[] {
+function fileLines(folder: string, files: readonly string[], cwd: string, style: Style): string[] {
   const names = files.map((name) => cleanText(join(folder, name), 200))
   const width = Math.max(...names.map(displayWidth))
   return names.map((name, i) => {
-    const size = formatBytes(statSync(join(folder, files[i]!)).size)
+    const size = formatBytes(statSync(resolve(cwd, folder, files[i]!)).size)
     const sign = style.paint('green', style.ascii ? '+' : '✓')
     return `${sign} ${name}${' '.repeat(width - displayWidth(name))}  ${style.paint('dim', size.padStart(10))}`
   })

@@ -4,26 +4,35 @@ import type { JudgedOutcome } from '../library/judge-suites.ts'
 import { acceptedLines } from '../reporters/accepted-lines.ts'
 import { inertJson } from '../reporters/json.ts'
 import type { TestValues } from '../settings/test-values.ts'
-import { complain, notice } from './asked.ts'
+import { type CommandIo, complain, notice } from './io.ts'
 
-/** `--list` of a suite that has no models to name. */
+/** Ids hold names of files, which may hold anything. */
+const LONGEST_ID = 10_000
+
+/** For `--list`; `whyNone` says what to do where nothing was found at all. */
 export function printCaseIds(
-  { selected }: { readonly selected: readonly string[] },
+  { cases, selected }: { readonly cases: readonly string[]; readonly selected: readonly string[] },
   { json, passWithNoTests }: TestValues,
+  whyNone: string,
+  io: CommandIo,
 ): number {
-  if (json) process.stdout.write(`${inertJson(selected, 2)}\n`)
-  else for (const id of selected) process.stdout.write(`${cleanText(id, 10_000)}\n`)
-  if (selected.length === 0) complain('no case matches')
+  if (cases.length === 0) complain(io, whyNone)
+  if (json) io.stdout.write(`${inertJson(selected, 2)}\n`)
+  else for (const id of selected) io.stdout.write(`${cleanText(id, LONGEST_ID)}\n`)
   return selected.length > 0 || passWithNoTests ? EXIT.ok : EXIT.nothing
 }
 
 /** What reporters do not say, and the exit code. */
-export function reportOutcome(outcome: JudgedOutcome, { keyword, pattern }: TestValues, patternFlag = '-t'): number {
-  for (const problem of outcome.problems) complain(problem)
-  if (outcome.accepted) for (const line of acceptedLines(outcome.accepted)) notice(line)
-  if (outcome.header.plan.cases.length === 0) {
-    const selection = keyword === undefined ? `${patternFlag} "${pattern}"` : `-k "${keyword}"`
-    complain(`no case matches ${selection}; --list prints all ids`)
-  }
+export function reportOutcome(outcome: JudgedOutcome, whyNone: string, io: CommandIo): number {
+  for (const problem of outcome.problems) complain(io, problem)
+  if (outcome.accepted) for (const line of acceptedLines(outcome.accepted)) notice(io, line)
+  if (outcome.header.plan.cases.length === 0) complain(io, whyNone)
   return outcome.problems.length > 0 && outcome.exitCode === EXIT.ok ? EXIT.internal : outcome.exitCode
+}
+
+/** Why a suite that has no models to name collected nothing. */
+export function noCaseMatches({ keyword, pattern }: TestValues, patternFlag = '-t'): string {
+  if (keyword === undefined && pattern === undefined) return 'no case was found'
+  const selection = keyword === undefined ? `${patternFlag} "${pattern}"` : `-k "${keyword}"`
+  return `no case matches ${selection}; --list prints all ids`
 }

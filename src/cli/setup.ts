@@ -1,3 +1,4 @@
+import { setVariables } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/target.ts'
 import { cleanLog, cleanText, shortenEnd } from '../domain/text.ts'
@@ -6,23 +7,25 @@ import { engineStates } from '../library/setup/engine-states.ts'
 import { outcomeLines, stateLines } from '../library/setup/lines.ts'
 import { type SetupOutcome, type SetupRequest, setupPython } from '../library/setup/setup-python.ts'
 import { Screen } from '../reporters/screen.ts'
-import { createStyle, type Style } from '../reporters/style.ts'
-import { notice } from './asked.ts'
+import type { Style } from '../reporters/style.ts'
+import { type Action, type CommandIo, notice, onInterrupt, styleOf } from './io.ts'
 
 const THINGS = ['python']
 
-export async function setup([thing, ...engines]: string[], options: Record<string, unknown>): Promise<number> {
+export const setup: Action = async ([thing, ...engines], options, io) => {
   if (thing === undefined) throw new UsageError('setup', 'set up what? write assay setup python, or --list after it')
   if (!THINGS.includes(thing)) throw unknown('setup', `"${thing}" of assay setup`, thing, THINGS)
-  const style = styleOf(process.stdout, options)
+  const { cwd, env, stdout } = io
+  const style = styleOf(stdout, io, options)
   const python = options.python as string | undefined
-  const show = (lines: readonly string[]) => new Screen(process.stdout, style).update(lines, [])
+  const show = (lines: readonly string[]) => new Screen(stdout, style).update(lines, [])
   if (options.list) {
-    show(stateLines(await engineStates(python ?? process.env.ASSAY_PYTHON, process.cwd()), style))
+    const named = python ?? setVariables(env).ASSAY_PYTHON
+    show(stateLines(await engineStates(named, cwd, env), style, cwd))
     return EXIT.ok
   }
-  const outcome = await install(engines, python, options)
-  if (outcome) show(outcomeLines(outcome, style))
+  const outcome = await install(engines, python, options, io)
+  if (outcome) show(outcomeLines(outcome, style, cwd))
   return outcome ? EXIT.ok : EXIT.interrupted
 }
 
@@ -31,33 +34,36 @@ async function install(
   engines: readonly string[],
   base: string | undefined,
   options: Record<string, unknown>,
+  io: CommandIo,
 ): Promise<SetupOutcome | null> {
-  const other = process.env.ASSAY_PYTHON
-  if (other) notice(`ASSAY_PYTHON names ${cleanText(other, 200)}, which runs use instead of what is set up here`)
-  const { progress, done } = progressOn(styleOf(process.stderr, options))
+  const { cwd, env: environment } = io
+  const other = setVariables(environment).ASSAY_PYTHON
+  if (other) notice(io, `ASSAY_PYTHON names ${cleanText(other, 200)}, which runs use instead of what is set up here`)
+  const { progress, done } = progressOn(io, styleOf(io.stderr, io, options))
   const interrupt = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupt.abort())
+  const release = onInterrupt(io, () => interrupt.abort())
   try {
-    return await setupPython({ cwd: process.cwd(), engines, base, signal: interrupt.signal, progress })
+    return await setupPython({ cwd, environment, engines, base, signal: interrupt.signal, progress })
   } catch (error) {
     done()
     if (interrupt.signal.aborted) {
-      notice('interrupted: what is half made is not used; the next assay setup python begins anew')
+      notice(io, 'interrupted: what is half made is not used; the next assay setup python begins anew')
       return null
     }
-    if (error instanceof UsageError && typeof error.cause === 'string') printEnd(error.cause)
+    if (error instanceof UsageError && typeof error.cause === 'string') printEnd(io, error.cause)
     throw error
   } finally {
+    release()
     done()
   }
 }
 
 /** On a terminal one line that changes; elsewhere a line for each step, without what pip does inside. */
-function progressOn(style: Style): { progress: SetupRequest['progress']; done: () => void } {
-  if (!process.stderr.isTTY) {
-    return { progress: (step, detail) => detail === undefined && notice(`${step} …`), done: () => {} }
+function progressOn(io: CommandIo, style: Style): { progress: SetupRequest['progress']; done: () => void } {
+  if (!io.stderr.isTTY) {
+    return { progress: (step, detail) => detail === undefined && notice(io, `${step} …`), done: () => {} }
   }
-  const screen = new Screen(process.stderr, style)
+  const screen = new Screen(io.stderr, style)
   const progress: SetupRequest['progress'] = (step, detail) => {
     const text = detail === undefined ? `${step} …` : `${step}: ${cleanText(detail)}`
     screen.update([], [shortenEnd(text, style.columns - 1)])
@@ -67,11 +73,7 @@ function progressOn(style: Style): { progress: SetupRequest['progress']; done: (
 
 const LAST_LINES = 20
 
-function printEnd(text: string): void {
+function printEnd(io: CommandIo, text: string): void {
   const { lines } = cleanLog(text.split('\n').slice(-LAST_LINES).join('\n'), LAST_LINES)
-  for (const line of lines) notice(`  ${line}`)
-}
-
-function styleOf(stream: NodeJS.WriteStream, { color }: Record<string, unknown>): Style {
-  return createStyle(stream, { env: process.env, ...(typeof color === 'boolean' && { color }) })
+  for (const line of lines) notice(io, `  ${line}`)
 }

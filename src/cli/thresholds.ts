@@ -9,18 +9,19 @@ import { inertJson } from '../reporters/json.ts'
 import { thresholdLines } from '../reporters/threshold-lines.ts'
 import { THRESHOLDS_OPTIONS } from '../settings/command-options.ts'
 import { resolveOptions } from '../settings/options.ts'
+import type { Action, CommandIo } from './io.ts'
 
-export async function thresholds(words: string[], options: Record<string, unknown>): Promise<number> {
-  const { values } = resolveOptions(THRESHOLDS_OPTIONS, { commandLine: options, environment: process.env, file: {} })
-  const metricsFolder = String(values.metricsDir)
+export const thresholds: Action = async (words, options, io) => {
+  const { values } = resolveOptions(THRESHOLDS_OPTIONS, { commandLine: options, environment: io.env, file: {} })
+  const metricsFolder = resolve(io.cwd, String(values.metricsDir))
   const learnt = await learnThresholds({
     models: [...words, ...((values.model as string[] | undefined) ?? [])],
     metrics: metricNames(values.metrics as readonly string[]),
     metricsFolder,
-    outputFolder: String(values.output ?? metricsFolder),
+    outputFolder: resolve(io.cwd, String(values.output ?? metricsFolder)),
   })
-  if (values.json) process.stdout.write(`${inertJson({ schema: 'assay/learnt-thresholds@1', learnt }, 2)}\n`)
-  else for (const one of learnt) print(one)
+  if (values.json) io.stdout.write(`${inertJson({ schema: 'assay/learnt-thresholds@1', learnt }, 2)}\n`)
+  else for (const one of learnt) print(one, io)
   return EXIT.ok
 }
 
@@ -44,13 +45,13 @@ function refusal(word: string, known: readonly string[]): UsageError {
 }
 
 /** The documented lines, for whatever reads them; the rest on stderr. */
-function print({ model, thresholds: learnt, files, path }: LearntThresholds): void {
+function print({ model, thresholds: learnt, files, path }: LearntThresholds, { cwd, stdout, stderr }: CommandIo): void {
   for (const [metric, { value }] of Object.entries(learnt.metrics)) {
-    process.stdout.write(`found ${files} metric files\n${cleanText(model)} ${metric} ${value}\n`)
+    stdout.write(`found ${files} metric files\n${cleanText(model)} ${metric} ${value}\n`)
   }
-  const shown = relative(process.cwd(), resolve(path))
+  const shown = relative(cwd, path)
   const lines = ['', ...thresholdLines(learnt), '', ...notes(learnt), `wrote ${cleanText(shown)}`]
-  process.stderr.write(`${lines.join('\n')}\n`)
+  stderr.write(`${lines.join('\n')}\n`)
 }
 
 function notes({ metrics, shapes }: LearntThresholds['thresholds']): string[] {

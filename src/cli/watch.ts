@@ -4,22 +4,26 @@ import { cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { type Asked, type Invocation, invocationOf } from '../library/invocation.ts'
 import { FileWatch } from '../library/watched-files.ts'
-import { complain } from './asked.ts'
+import { type CommandIo, complain, onInterrupt } from './io.ts'
 import { type Key, listenForKeys } from './keys.ts'
 
 const WAITING = 'waiting for changes'
 const KEYS = 'r: all again, f: what failed, q: quit'
 
 /** Judges, then again whenever something changes or a key asks for it, until it is told to end. */
-export async function watch(asked: Asked, judge: (invocation: Invocation) => Promise<number>): Promise<number> {
+export async function watch(
+  asked: Asked,
+  judge: (invocation: Invocation) => Promise<number>,
+  io: CommandIo,
+): Promise<number> {
   const files = new FileWatch(asked.cwd, asked.options.config as string | undefined)
   let wish: Wish = { again: false }
   for (;;) {
-    const invocation = await unlessWrong(() => invocationOf(asked))
+    const invocation = await unlessWrong(io, () => invocationOf(asked))
     await files.begin(invocation)
-    const exitCode = (await unlessWrong(async () => invocation && judge(wished(invocation, wish)))) ?? EXIT.usage
+    const exitCode = (await unlessWrong(io, async () => invocation && judge(wished(invocation, wish)))) ?? EXIT.usage
     if (exitCode === EXIT.interrupted) return exitCode
-    const next = await nextWish(files, asked.cwd)
+    const next = await nextWish(files, io)
     if (next === 'quit') return exitCode
     wish = next
   }
@@ -40,26 +44,26 @@ function wished(invocation: Invocation, { only, lastFailed, again = true }: Wish
 }
 
 /** What is wrong now, such as a mistyped configuration, may be right after the next change. */
-async function unlessWrong<T>(work: () => Promise<T>): Promise<T | null> {
+async function unlessWrong<T>(io: CommandIo, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    complain(error.message)
+    complain(io, error.message)
     return null
   }
 }
 
-async function nextWish(files: FileWatch, cwd: string): Promise<Wish | 'quit'> {
+async function nextWish(files: FileWatch, io: CommandIo): Promise<Wish | 'quit'> {
   const ending = new AbortController()
-  const keys = listenForKeys(ending.signal)
+  const keys = listenForKeys(io.stdin, ending.signal)
   // Before anybody is told that it waits: who then presses Ctrl-C at once is heard.
-  const interruption = interrupted(ending.signal)
-  process.stderr.write(`${WAITING}${keys ? `; ${KEYS}` : ''}\n`)
+  const interruption = interrupted(io, ending.signal)
+  io.stderr.write(`${WAITING}${keys ? `; ${KEYS}` : ''}\n`)
   try {
     const happened = await Promise.race([files.change(ending.signal), interruption, ...(keys ? [keys] : [])])
     if (typeof happened === 'string') return WISHES[happened]
-    process.stderr.write(`changed: ${happened.files.map((path) => cleanText(relative(cwd, path))).join(', ')}\n`)
+    io.stderr.write(`changed: ${happened.files.map((path) => cleanText(relative(io.cwd, path))).join(', ')}\n`)
     return happened.models ? { only: happened.models } : {}
   } finally {
     ending.abort()
@@ -68,12 +72,9 @@ async function nextWish(files: FileWatch, cwd: string): Promise<Wish | 'quit'> {
 
 const WISHES: Readonly<Record<Key, Wish | 'quit'>> = { all: {}, failed: { lastFailed: true }, quit: 'quit' }
 
-function interrupted(signal: AbortSignal): Promise<'quit'> {
+function interrupted(io: CommandIo, signal: AbortSignal): Promise<'quit'> {
   return new Promise((resolve) => {
-    const quit = () => resolve('quit')
-    for (const name of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(name, quit)
-      signal.addEventListener('abort', () => process.off(name, quit))
-    }
+    const release = onInterrupt(io, () => resolve('quit'))
+    signal.addEventListener('abort', release)
   })
 }

@@ -17,18 +17,21 @@ const SCRATCH = /^\.scratch-[0-9a-f]{12}$/
 /** A folder of the user's in which only what is listed in a marker file is ours, to be removed by a later run. */
 export class OwnedFolder {
   readonly path: string
+  /** As people read it. */
+  readonly shown: string
   readonly #marker: string
   readonly #names = new Map<string, string>()
 
-  private constructor(path: string, marker: string) {
+  private constructor(path: string, shown: string, marker: string) {
     this.path = path
+    this.shown = shown
     this.#marker = marker
   }
 
   /** Refuses a folder that holds anything; with `force`, removes what an earlier run wrote there and nothing else. */
-  static async claim(path: string, owner: Owner, force: boolean): Promise<OwnedFolder> {
-    const found = await entriesOf(path, owner)
-    if (found.length > 0 && !force) throw notEmpty(path, owner, found)
+  static async claim(path: string, owner: Owner, force: boolean, shown = path): Promise<OwnedFolder> {
+    const found = await entriesOf(path, owner, shown)
+    if (found.length > 0 && !force) throw notEmpty(shown, owner, found)
     const marker = join(path, owner.marker)
     try {
       await mkdir(path, { recursive: true })
@@ -41,9 +44,9 @@ export class OwnedFolder {
         },
       )
     } catch (error) {
-      throw explainWriteError(error, path)
+      throw explainWriteError(error, shown)
     }
-    return new OwnedFolder(path, marker)
+    return new OwnedFolder(path, shown, marker)
   }
 
   /** A folder inside, named after any text as far as file systems allow; different texts have different folders. */
@@ -70,7 +73,7 @@ export class OwnedFolder {
   /** Takes a file over that lies in a scratch folder. */
   async adopt(name: string, from: string): Promise<void> {
     const place = join(this.path, name)
-    if (await lstat(place).catch(() => null)) throw inTheWay(place)
+    if (await lstat(place).catch(() => null)) throw inTheWay(join(this.shown, name))
     await this.#list(name)
     await this.#explained(name, () => rename(from, place))
   }
@@ -92,7 +95,7 @@ export class OwnedFolder {
     try {
       await work()
     } catch (error) {
-      const place = join(this.path, name)
+      const place = join(this.shown, name)
       const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST'
       throw isThere ? inTheWay(place) : explainWriteError(error, place)
     }
@@ -108,18 +111,18 @@ function shortDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }
 
-async function entriesOf(path: string, { option }: Owner): Promise<string[]> {
+async function entriesOf(path: string, { option }: Owner, shown: string): Promise<string[]> {
   try {
     return await readdir(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === 'ENOENT') return []
-    if (code === 'ENOTDIR') throw new UsageError('folder', `${option}: ${path} is a file, expected a folder`)
-    throw explainWriteError(error, path)
+    if (code === 'ENOTDIR') throw new UsageError('folder', `${option}: ${shown} is a file, expected a folder`)
+    throw explainWriteError(error, shown)
   }
 }
 
-function notEmpty(path: string, { option, marker }: Owner, found: readonly string[]): UsageError {
+function notEmpty(shown: string, { option, marker }: Owner, found: readonly string[]): UsageError {
   const isOurs = found.includes(marker)
   const what = isOurs
     ? `holds what an earlier ${option} wrote`
@@ -127,7 +130,7 @@ function notEmpty(path: string, { option, marker }: Owner, found: readonly strin
   const advice = isOurs
     ? '--force removes that, and leaves all other files alone'
     : '--force writes beside what is there'
-  return new UsageError('folder', `${option}: ${path} ${what}; give another folder, or ${advice}`)
+  return new UsageError('folder', `${option}: ${shown} ${what}; give another folder, or ${advice}`)
 }
 
 function inTheWay(place: string): UsageError {

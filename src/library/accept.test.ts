@@ -14,6 +14,7 @@ import { acceptOutcome, refuseUnwritable } from './accept.ts'
 const TODAY = '2027-03-01'
 const values = testValues(
   resolveOptions(TEST_OPTIONS, { commandLine: { accept: true }, environment: {}, file: {} }).values,
+  {},
 )
 
 async function accept(entries: readonly ExpectedFailure[], more: Partial<RunRequest> = {}, folder = freshFolder()) {

@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import type { Environment } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { Toolchains } from '../runtimes/toolchain/definition.ts'
 import type { AssayConfig } from '../settings/assay-config.ts'
@@ -17,7 +18,7 @@ export interface Asked {
   readonly cwd: string
   readonly paths: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
-  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly environment: Environment
   /** Sections of a configuration that go before those of the file. */
   readonly sections?: Sections
 }
@@ -28,6 +29,7 @@ type Sections = Pick<AssayConfig, 'targets' | 'toolchains' | 'inputs' | 'dims' |
 export interface Invocation {
   readonly command: Invoked['command']
   readonly cwd: string
+  readonly environment: Environment
   readonly paths: readonly string[]
   /** As on the command line; empty where the configuration names the models. */
   readonly givenPaths: readonly string[]
@@ -46,11 +48,12 @@ export async function invocationOf(asked: Asked): Promise<Invocation> {
   const loaded = withSections(await loadConfig(options.config as string | undefined, cwd), sections)
   if (command === 'run' && loaded.path === null) throw noConfig()
   const sources = { commandLine: options, environment, file: loaded.config }
-  const values = testValues(resolveOptions(TEST_OPTIONS, sources).values)
+  const values = testValues(resolveOptions(TEST_OPTIONS, sources).values, environment)
   const toolchains = toolchainsOf(loaded.config, cwd)
   return {
     command,
     cwd,
+    environment,
     paths: paths.length > 0 ? paths : (loaded.config.models ?? []),
     givenPaths: paths,
     values,

@@ -74,7 +74,8 @@ async function beginDump({ cwd, values }: Invocation, pool: Pool): Promise<Forms
   const { debugIr, force } = values
   if (debugIr === undefined) return null
   const { FormsDump } = await import('../suites/onnx/forms-dump.ts')
-  return FormsDump.begin(await OwnedFolder.claim(shownPath(resolve(cwd, debugIr)), FORMS_OWNER, force), pool)
+  const path = resolve(cwd, debugIr)
+  return FormsDump.begin(await OwnedFolder.claim(path, FORMS_OWNER, force, shownPath(path, cwd)), pool)
 }
 
 function planModels(invocation: Invocation, pool: Pool, forms: FormsDump | null): Planned {

@@ -142,11 +142,15 @@ async function narrowToFailed(cases: readonly Case[], { cwd, values }: Invocatio
   return failed
 }
 
-function poolFor({ cwd, values, toolchains }: Invocation, { notice, hear }: Pick<Audience, 'notice' | 'hear'>): Pool {
+function poolFor(
+  { cwd, environment, values, toolchains }: Invocation,
+  { notice, hear }: Pick<Audience, 'notice' | 'hear'>,
+): Pool {
   const folders = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes') }
   const { python } = values
   const context: LaunchContext = {
     ...folders,
+    environment,
     toolchains,
     owner: randomBytes(16).toString('hex'),
     notice,

@@ -46,7 +46,7 @@ const MESSAGE_COLUMNS = 100
 
 function messageOf(path: string, outcome: RunOutcome, wanted: boolean): string {
   const { results, header } = outcome
-  const folder = shownPath(outcome.folder)
+  const folder = shownPath(outcome.folder, process.cwd())
   const counts = header.summary ? countsText(header.summary.counts) : 'the run did not end'
   const head = `${cleanText(path)} ${wanted ? 'does not match' : 'does not differ from'} the reference: ${counts}`
   const style = plainStyle()

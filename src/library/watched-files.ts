@@ -122,11 +122,11 @@ function otherFiles(invocation: Invocation | null): string[] {
 }
 
 /** Of the toolchains under test: whoever builds a compiler wants to see what that changed. */
-function toolFiles({ targets, toolchains }: Invocation): string[] {
+function toolFiles({ targets, toolchains, environment }: Invocation): string[] {
   const names = targets.targets.filter(({ runtime }) => schemaOf(runtime).describedIn === 'toolchains')
   return [...new Set(names.map(({ device }) => device))].flatMap((name) => {
     try {
-      return filesOfToolchain(toolchains[name]!)
+      return filesOfToolchain(toolchains[name]!, environment)
     } catch (error) {
       // What is not there makes its cases an error, and cannot be looked at.
       if (error instanceof WorkerFailure || error instanceof StageError) return []

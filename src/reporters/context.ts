@@ -7,6 +7,8 @@ export interface TextStream {
 }
 
 export interface ReporterContext {
+  /** Paths of reports begin here, and paths in reports are shown from here. */
+  readonly cwd: string
   readonly stdout: TextStream
   readonly stderr: TextStream
   readonly env: Readonly<Record<string, string | undefined>>

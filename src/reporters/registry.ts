@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import { setVariables } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { Reporter } from '../domain/run.ts'
 import { unknown } from '../domain/target.ts'
@@ -34,7 +36,7 @@ const REPORTERS: Readonly<Record<string, ReporterKind>> = {
   github: {
     document: false,
     create: async ({ screen, file }, { env }) =>
-      new (await import('./github.ts')).GithubReporter(screen, file ?? env.GITHUB_STEP_SUMMARY),
+      new (await import('./github.ts')).GithubReporter(screen, file ?? setVariables(env).GITHUB_STEP_SUMMARY),
   },
 }
 
@@ -53,7 +55,7 @@ export async function createReporters(specs: readonly string[], context: Reporte
   const onStdout = wanted.filter(({ kind, file }) => kind.document && file === null)
   if (onStdout.length > 1) throw crowded(onStdout)
   const screen = onStdout.length > 0 ? context.stderr : context.stdout
-  for (const { name, file } of wanted) if (file !== null) await checkReportFile(name, file)
+  for (const { name, file } of wanted) if (file !== null) await checkReportFile(name, file, context.cwd)
   return Promise.all(wanted.map(({ kind, file }) => kind.create(outletOf(file, screen, context), context)))
 }
 
@@ -82,8 +84,11 @@ function crowded(wanted: readonly Wanted[]): UsageError {
   )
 }
 
-function outletOf(file: string | null, screen: TextStream, { stdout }: ReporterContext): Outlet {
-  if (file !== null) return { screen, file, write: (chunks) => writeReportFile(file, chunks) }
+function outletOf(file: string | null, screen: TextStream, { stdout, cwd }: ReporterContext): Outlet {
+  if (file !== null) {
+    const path = resolve(cwd, file)
+    return { screen, file: path, write: (chunks) => writeReportFile(path, chunks) }
+  }
   return { screen, file, write: (chunks) => writeChunks(stdout, chunks) }
 }
 

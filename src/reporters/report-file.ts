@@ -4,8 +4,8 @@ import { UsageError } from '../domain/errors.ts'
 import { explainWriteError, openAtomic } from '../files/atomic.ts'
 
 /** Finds out before the run, not after it, that a report could not be written. */
-export async function checkReportFile(reporter: string, file: string): Promise<void> {
-  const path = resolve(file)
+export async function checkReportFile(reporter: string, file: string, cwd: string): Promise<void> {
+  const path = resolve(cwd, file)
   const found = await kindOf(path)
   if (found === 'folder') throw refused(reporter, file, 'it is a folder; name a file')
   try {
@@ -17,12 +17,11 @@ export async function checkReportFile(reporter: string, file: string): Promise<v
 }
 
 /** A reader never sees half a report: a regular file is replaced as a whole. */
-export async function writeReportFile(file: string, chunks: Iterable<string>): Promise<void> {
-  await mkdir(dirname(resolve(file)), { recursive: true })
-  const kind = await kindOf(resolve(file))
-  if (kind === 'device') return writeFile(file, chunks)
-  const path = kind === 'file' ? await realpath(file) : resolve(file)
-  const report = await openAtomic(path)
+export async function writeReportFile(path: string, chunks: Iterable<string>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const kind = await kindOf(path)
+  if (kind === 'device') return writeFile(path, chunks)
+  const report = await openAtomic(kind === 'file' ? await realpath(path) : path)
   try {
     for (const chunk of chunks) await report.handle.writeFile(chunk)
   } catch (cause) {

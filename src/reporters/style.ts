@@ -99,8 +99,8 @@ export function symbolLegend(style: Style, verdicts: ReadonlySet<Verdict>): stri
 /** --color and --no-color, then FORCE_COLOR, then NO_COLOR, then a terminal that is not dumb. */
 function wantsColour(stream: TextStream, { color, env }: Pick<ReporterContext, 'env' | 'color'>): boolean {
   if (color !== undefined) return color
-  const forced = env.FORCE_COLOR
-  if (forced !== undefined) return forced !== '0' && forced !== 'false'
+  const { FORCE_COLOR: forced } = env
+  if (forced) return forced !== '0' && forced !== 'false'
   if (env.NO_COLOR) return false
   return stream.isTTY === true && env.TERM !== 'dumb'
 }

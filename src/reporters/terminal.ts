@@ -48,6 +48,7 @@ export class TerminalReporter implements Reporter {
   readonly #screen: Screen
   readonly #stream: TextStream
   readonly #verbose: boolean
+  readonly #cwd: string
   #live: boolean
   readonly #progress = new Progress()
   readonly #durationsMs = new Map<string, number>()
@@ -59,6 +60,7 @@ export class TerminalReporter implements Reporter {
     this.#style = createStyle(stream, context)
     this.#screen = new Screen(stream, this.#style)
     this.#verbose = context.verbose
+    this.#cwd = context.cwd
     this.#live = stream.isTTY === true && context.env.TERM !== 'dumb' && !context.env.CI && !context.plain
   }
 
@@ -113,7 +115,7 @@ export class TerminalReporter implements Reporter {
     this.#live = false
     this.#screen.update(this.#pending, [])
     this.#pending = []
-    const place = shownPath(folder)
+    const place = shownPath(folder, this.#cwd)
     this.#screen.update([...this.#blocks(results, place), ...this.#summary(run, results, place)], [])
     return writeAll(this.#stream, '')
   }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { extname } from 'node:path'
+import { extname, resolve } from 'node:path'
 import type { CompareOptions } from '../compare/contract.ts'
 import { defaultRule } from '../compare/default-rule.ts'
 import { UsageError } from '../domain/errors.ts'
@@ -21,6 +21,8 @@ type NamedSide =
   | { readonly kind: 'case'; readonly run: StoredRun; readonly result: Result }
 
 export interface SideOptions {
+  /** Where paths begin. */
+  readonly cwd: string
   readonly runsFolder: string
   /** The run that cases are looked for in; the last one by default. */
   readonly run?: string
@@ -118,11 +120,12 @@ async function tensorsOf(side: NamedSide): Promise<{ label: string; tensors: Ten
 }
 
 async function namedSide(word: string, options: SideOptions): Promise<NamedSide> {
-  const run = await findRun(word, options.runsFolder)
+  const run = await findRun(word, options)
   if (run && !isTensorPath(word)) return { kind: 'run', run }
-  const at = word.lastIndexOf('#')
-  if (existsSync(word)) return { kind: 'tensors', label: word, tensors: await openTensors(word) }
-  if (at > 0 && existsSync(word.slice(0, at))) return oneTensor(word.slice(0, at), word.slice(at + 1), word)
+  const path = resolve(options.cwd, word)
+  const at = path.lastIndexOf('#')
+  if (existsSync(path)) return { kind: 'tensors', label: word, tensors: await openTensors(path) }
+  if (at > 0 && existsSync(path.slice(0, at))) return oneTensor(path.slice(0, at), path.slice(at + 1), word)
   return namedCase(word, options)
 }
 
@@ -133,7 +136,8 @@ function isTensorPath(word: string): boolean {
 async function oneTensor(path: string, name: string, label: string): Promise<NamedSide> {
   const tensors = await openTensors(path)
   const tensor = tensors.get(name)
-  if (!tensor) throw unknown('tensor', `tensor "${name}" in ${path}`, name, [...tensors.keys()])
+  if (!tensor)
+    throw unknown('tensor', `tensor "${name}" in ${label.slice(0, -name.length - 1)}`, name, [...tensors.keys()])
   return { kind: 'tensors', label, tensors: new Map([[name, tensor]]) }
 }
 
@@ -142,7 +146,7 @@ async function namedCase(word: string, options: SideOptions): Promise<NamedSide>
   const run = isCase ? await runOfCase(word, options) : null
   const result = run && findCase(run, word)
   if (run && result) return { kind: 'case', run, result }
-  const near = nearFile(word)
+  const near = nearFile(word, options.cwd)
   const file =
     near === null
       ? `there is no file or folder "${word}"`
@@ -153,9 +157,10 @@ async function namedCase(word: string, options: SideOptions): Promise<NamedSide>
 }
 
 /** The run named, or the last one that judged such a case, or else the last that judged any. */
-async function runOfCase(word: string, { run, runsFolder }: SideOptions): Promise<StoredRun | null> {
+async function runOfCase(word: string, options: SideOptions): Promise<StoredRun | null> {
+  const { run, runsFolder } = options
   if (run === undefined) return lastRunWith(word, runsFolder)
-  const found = await findRun(run, runsFolder)
+  const found = await findRun(run, options)
   if (found) return found
   throw new UsageError('run', `there is no run "${run}" here; give a folder, an id, last or last~1`)
 }

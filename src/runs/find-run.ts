@@ -9,9 +9,16 @@ import { HEADER_FILE } from './record.ts'
 const SHORTEST_PREFIX = 4
 const SUGGESTED = 5
 
+interface RunPlaces {
+  /** Where paths begin. */
+  readonly cwd: string
+  readonly runsFolder: string
+}
+
 /** The run that a word names: a folder, `last`, `last~1`, a ULID or the beginning of one; null if it names none. */
-export async function findRun(word: string, runsFolder: string): Promise<StoredRun | null> {
-  if (existsSync(join(word, HEADER_FILE))) return readRun(resolve(word))
+export async function findRun(word: string, { cwd, runsFolder }: RunPlaces): Promise<StoredRun | null> {
+  const path = resolve(cwd, word)
+  if (existsSync(join(path, HEADER_FILE))) return readRun(path)
   const back = /^last(?:~(\d+))?$/.exec(word)
   if (back) return readRun(await runBefore(Number(back[1] ?? 0), runsFolder))
   const folder = await runByPrefix(word, runsFolder)

@@ -1,4 +1,5 @@
 import type { DType } from '../domain/dtype.ts'
+import type { Environment } from '../domain/environment.ts'
 import type { Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
 import type { Toolchains } from './toolchain/definition.ts'
@@ -150,9 +151,12 @@ export interface WorkerLaunch {
   readonly argv: readonly string[]
   /** What it stands for, where that says more to a person than its own words. */
   readonly shown?: readonly string[]
+  /** Over what it inherits. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** A foreign program: of our environment it gets the base and these variables. Absent: all of it. */
+  /** The environment it inherits from; that of this process by default. */
+  readonly environment?: Environment
+  /** A foreign program: of the environment it gets the base and these variables. Absent: all of it. */
   readonly inherits?: readonly string[]
   /** Over those of the run. */
   readonly limits?: Partial<Limits>
@@ -207,7 +211,7 @@ interface KindBase {
   /** What it would use, and what is missing; installs nothing and asks no registry. */
   needs?(target: Target, context: LaunchContext): Promise<readonly Need[]>
   /** What a person must give before it can be tried. */
-  readonly untried?: string
+  untried?(context: LaunchContext): string
 }
 
 /** A runtime that runs in worker processes. */
@@ -229,6 +233,8 @@ export interface InProcessKind extends KindBase {
 export type RuntimeKind = WorkerKind | InProcessKind
 
 export interface LaunchContext {
+  /** Where programs are looked for and what they inherit. */
+  readonly environment: Environment
   /** The user's project: where its own copies of a runtime are looked for. */
   readonly projectFolder: string
   /** Where runtimes are installed that the project does not have. */

@@ -116,8 +116,9 @@ export class Crew {
   async #start(kind: RuntimeKind, target: Target, signal: AbortSignal | undefined): Promise<Worker> {
     const { context, limits } = this.#options
     if ('create' in kind) return InProcessHost.start(await kind.create(target, context), target.device)
-    const { hear } = context
+    const { environment, hear } = context
     const launch = {
+      environment,
       ...(await kind.launch(target, context, limits)),
       ...(hear && { hear: (line: string) => hear(target.name, line) }),
     }

@@ -1,3 +1,5 @@
+import type { Environment } from '../domain/environment.ts'
+
 /** What any program may need to find itself, its libraries and its language; nothing here holds a secret. */
 export const BASE_VARIABLES: readonly string[] = [
   'PATH',
@@ -23,8 +25,6 @@ export const BASE_VARIABLES: readonly string[] = [
   'PATHEXT',
 ]
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** The part of an environment that a foreign program gets: the base and what is named. */
 export function inheritedEnvironment(environment: Environment, named: readonly string[]): Record<string, string> {
   const wanted = new Set([...BASE_VARIABLES, ...named])
@@ -37,14 +37,18 @@ export function isVariableName(text: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
 }
 
-const missed = new Set<string>()
+type Notice = (text: string) => void
 
-/** Says once that a variable which a target asks for is not set. */
-export function noticeUnset(named: readonly string[], who: string, notice: (text: string) => void): void {
+const told = new WeakMap<Notice, Set<string>>()
+
+/** Says once to whoever listens that a variable which a target asks for is not set. */
+export function noticeUnset(named: readonly string[], who: string, environment: Environment, notice: Notice): void {
+  const texts = told.get(notice) ?? new Set()
+  told.set(notice, texts)
   for (const name of named) {
     const text = `${who} names the variable ${name}, which is not set`
-    if (process.env[name] !== undefined || missed.has(text)) continue
-    missed.add(text)
+    if (environment[name] !== undefined || texts.has(text)) continue
+    texts.add(text)
     notice(text)
   }
 }

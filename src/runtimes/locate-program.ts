@@ -5,7 +5,7 @@ import { WorkerFailure } from './failure.ts'
 import { findProgram, isExecutable } from './find-program.ts'
 
 /** The file of a program: a path from `folder` if it has a slash, otherwise looked up in PATH. */
-export function locateProgram(program: string, folder: string, path = process.env.PATH ?? ''): string {
+export function locateProgram(program: string, folder: string, path = ''): string {
   const place = /[/\\]/.test(program) ? resolve(folder, program) : findProgram(program, path)
   if (place === null) throw cannotStart(program, notInPath(program, folder, path))
   const problem = problemOf(place)

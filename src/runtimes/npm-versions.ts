@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import type { Environment } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
 import { isVersionWord, nearest } from '../domain/target.ts'
 import type { LaunchContext } from './contract.ts'
@@ -25,15 +26,16 @@ export async function exactVersion(name: string, word: string, context: LaunchCo
   return answer
 }
 
-async function askRegistry(name: string, word: string, { runtimesFolder, notice }: LaunchContext): Promise<string> {
+async function askRegistry(name: string, word: string, context: LaunchContext): Promise<string> {
+  const { runtimesFolder, environment, notice } = context
   await mkdir(runtimesFolder, { recursive: true })
-  const { answer, code, complaint } = await npmView([`${name}@${word}`, 'version'], runtimesFolder)
+  const { answer, code, complaint } = await npmView([`${name}@${word}`, 'version'], runtimesFolder, environment)
   const version = highestVersion(textsOf(answer))
   if (version !== null) {
     notice(`${name}@${word} is ${version}`)
     return version
   }
-  const unknown = code === null || code === 'E404' ? await noSuchVersion(name, word, runtimesFolder) : null
+  const unknown = code === null || code === 'E404' ? await noSuchVersion(name, word, runtimesFolder, environment) : null
   throw unknown ?? noAnswer(`${name}@${word}`, complaint)
 }
 
@@ -43,8 +45,13 @@ function noAnswer(spec: string, complaint: string): UsageError {
 }
 
 /** That a version does not exist, and which ones do; null if it does exist or the registry does not tell. */
-export async function noSuchVersion(name: string, word: string, folder: string): Promise<UsageError | null> {
-  const { answer } = await npmView([name, 'versions', 'dist-tags'], folder)
+export async function noSuchVersion(
+  name: string,
+  word: string,
+  folder: string,
+  environment: Environment,
+): Promise<UsageError | null> {
+  const { answer } = await npmView([name, 'versions', 'dist-tags'], folder, environment)
   const { versions, 'dist-tags': tags } = (answer ?? {}) as { versions?: unknown; 'dist-tags'?: object }
   const known = textsOf(versions)
   if (known.length === 0 || known.includes(word)) return null
@@ -60,8 +67,9 @@ interface View {
   readonly complaint: string
 }
 
-async function npmView(what: readonly string[], folder: string): Promise<View> {
-  const { succeeded, stdout, complaint } = await runNpm(['view', ...what, '--json', ...IMPATIENT], folder)
+async function npmView(what: readonly string[], folder: string, environment: Environment): Promise<View> {
+  const args = ['view', ...what, '--json', ...IMPATIENT]
+  const { succeeded, stdout, complaint } = await runNpm(args, folder, environment)
   const said = parsed(stdout)
   if (succeeded) return { answer: said, code: null, complaint }
   const { code = null, summary } = (said as { error?: { code?: string; summary?: string } } | undefined)?.error ?? {}

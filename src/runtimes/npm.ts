@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import type { Environment } from '../domain/environment.ts'
 import { Tail } from './tail.ts'
 
 interface NpmRun {
@@ -10,9 +11,9 @@ interface NpmRun {
 }
 
 /** Runs the npm client in a folder that it takes for a project of its own, so that the user's is left alone. */
-export async function runNpm(args: readonly string[], folder: string): Promise<NpmRun> {
+export async function runNpm(args: readonly string[], folder: string, environment: Environment): Promise<NpmRun> {
   const argv = [...args, '--prefix', folder]
-  const child = spawn('npm', argv, { cwd: folder, env: npmEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn('npm', argv, { cwd: folder, env: npmEnvironment(environment), stdio: ['ignore', 'pipe', 'pipe'] })
   const tail = new Tail()
   tail.drain(child.stderr)
   const ended = new Promise<{ exitCode: number | null; problem: Error | null }>((resolve) => {
@@ -25,8 +26,8 @@ export async function runNpm(args: readonly string[], folder: string): Promise<N
 }
 
 /** Under `npx` and `npm run`, npm's own settings for that command would change what this one does. */
-function npmEnvironment(): NodeJS.ProcessEnv {
+function npmEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const misleading =
     /^npm_config_(global|location|dry_run|workspaces?|package_lock_only|omit|include|prefix|local_prefix)$/i
-  return Object.fromEntries(Object.entries(process.env).filter(([key]) => !misleading.test(key)))
+  return Object.fromEntries(Object.entries(environment).filter(([key]) => !misleading.test(key)))
 }

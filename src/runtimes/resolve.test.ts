@@ -55,7 +55,7 @@ async function emptyContext() {
   const projectFolder = join(folder, 'a project')
   await mkdir(projectFolder)
   const notice = (text: string) => notices.push(text)
-  return { projectFolder, runtimesFolder: join(folder, 'run times'), notice, notices }
+  return { environment: process.env, projectFolder, runtimesFolder: join(folder, 'run times'), notice, notices }
 }
 
 async function ownCopy(projectFolder: string, version: string): Promise<string> {

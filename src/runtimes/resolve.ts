@@ -29,7 +29,7 @@ export async function resolvePackage(
   if (own && (asked === null || own.version === asked)) return own
   const wanted = asked ?? pinnedVersion(name)
   const home = homeOf(name, wanted, context)
-  await installPackage(name, wanted, home, context.notice)
+  await installPackage(name, wanted, home, context)
   return { folder: join(home, 'node_modules', name), version: wanted }
 }
 

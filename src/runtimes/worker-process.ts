@@ -40,7 +40,7 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
   const child = spawn(program, args, {
     detached: true,
     stdio: launch.channel === 'fd3' ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
-    env: { ...(launch.inherits ? inheritedEnvironment(process.env, launch.inherits) : process.env), ...launch.env },
+    env: { ...inheritedBy(launch), ...launch.env },
     ...(launch.cwd !== undefined && { cwd: launch.cwd }),
   })
   const tail = new Tail()
@@ -65,6 +65,10 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
   const notify = launch.notice ?? say
   const argv = launch.shown ?? launch.argv
   return { pid: group.pid, argv, input, channel, tail, say, notify, exited, kill: () => group.kill() }
+}
+
+function inheritedBy({ environment = process.env, inherits }: WorkerLaunch): NodeJS.ProcessEnv {
+  return inherits ? inheritedEnvironment(environment, inherits) : environment
 }
 
 function exitOf(child: ChildProcess, group: ProcessGroup): Promise<Exit> {

@@ -6,7 +6,7 @@ import { reproduceCommand } from './reproduce.ts'
 import { testValues } from './test-values.ts'
 
 const values = (commandLine: Record<string, unknown>) =>
-  testValues(resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: {} }).values)
+  testValues(resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: {} }).values, {})
 
 test('a hostile path reaches the program as one word and nothing else runs', () => {
   const path = 'it\'s $(touch pwned) `x`;\n& "y".onnx'

@@ -7,7 +7,7 @@ import { testValues } from './test-values.ts'
 const chosen = (target: string[] | undefined, config = {}) => {
   const commandLine = target ? { target } : {}
   const { values } = resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: config })
-  return chosenTargets(testValues(values), config, { cwd: '.', toolchains: {} })
+  return chosenTargets(testValues(values, {}), config, { cwd: '.', toolchains: {} })
 }
 const names = (...args: Parameters<typeof chosen>) => chosen(...args).targets.map((target) => target.name)
 
@@ -41,7 +41,7 @@ describe('chosen targets', () => {
   test('hardware types and chips for all go to targets that name none', () => {
     const all = (commandLine: Record<string, unknown>) => {
       const { values } = resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: {} })
-      return chosenTargets(testValues(values), {}, { cwd: '.', toolchains: {} }).targets.map(({ name }) => name)
+      return chosenTargets(testValues(values, {}), {}, { cwd: '.', toolchains: {} }).targets.map(({ name }) => name)
     }
     const target = ['command:./run', 'mine=command:./run,chip=z']
     expect(all({ target, hw: 'sim', chip: 'a,b' })).toEqual([
@@ -56,7 +56,7 @@ describe('chosen targets', () => {
     const all = (target: string[], board: string, reference?: string) => {
       const commandLine = { target, board, ...(reference && { reference }) }
       const { values } = resolveOptions(TEST_OPTIONS, { commandLine, environment: {}, file: {} })
-      return chosenTargets(testValues(values), {}, { cwd: '.', toolchains: {} })
+      return chosenTargets(testValues(values, {}), {}, { cwd: '.', toolchains: {} })
     }
     const namesOf = (...args: Parameters<typeof all>) => all(...args).targets.map(({ name }) => name)
     const given = ['ssh,program=run', 'mine=ssh,program=run', 'ssh:c,program=run', 'command:./run', 'ort-web']

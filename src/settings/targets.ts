@@ -38,8 +38,8 @@ export interface ChosenTargets {
 }
 
 /** Refuses what no run could have as its targets. */
-export function checkTargets(specs: readonly string[]): void {
-  chosenTargets({ target: specs, reference: undefined }, {}, { cwd: process.cwd(), toolchains: {} })
+export function checkTargets(specs: readonly string[], cwd: string): void {
+  chosenTargets({ target: specs, reference: undefined }, {}, { cwd, toolchains: {} })
 }
 
 /** Reads spec strings and names of the config's targets; the same target twice is refused. */

@@ -1,3 +1,4 @@
+import type { Environment } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
 import { dayOf, dayProblem, issueProblem } from '../domain/expected-failure.ts'
 import { unknown } from '../domain/target.ts'
@@ -54,7 +55,7 @@ export interface TestValues {
 }
 
 /** Checks what one option alone cannot know. */
-export function testValues(raw: Readonly<Record<string, OptionValue>>): TestValues {
+export function testValues(raw: Readonly<Record<string, OptionValue>>, environment: Environment): TestValues {
   const { failFast, isolate, jobs, seed, ...values } = raw
   if (isolate !== undefined && isolate !== 'case')
     throw unknown('option', `--isolate "${isolate}"`, String(isolate), ['case'])
@@ -72,7 +73,7 @@ export function testValues(raw: Readonly<Record<string, OptionValue>>): TestValu
     accept: false,
     list: false,
     json: false,
-    reporter: defaultReporters(),
+    reporter: defaultReporters(environment),
   }
   const checked: Record<string, unknown> = { ...defaults, ...defined(values), isolate, jobs, seed, maxFailures }
   return checked as { [K in keyof TestValues]: TestValues[K] }
@@ -95,8 +96,8 @@ function checkAcceptance({ accept, issue, expires }: Readonly<Record<string, Opt
   }
 }
 
-function defaultReporters(): string[] {
-  return process.env.GITHUB_ACTIONS === 'true' ? ['terminal', 'github'] : ['terminal']
+function defaultReporters(environment: Environment): string[] {
+  return environment.GITHUB_ACTIONS === 'true' ? ['terminal', 'github'] : ['terminal']
 }
 
 function defined(values: Readonly<Record<string, OptionValue>>): Record<string, OptionValue> {

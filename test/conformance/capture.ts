@@ -19,6 +19,7 @@ export function testPool(limits: Partial<Limits> = {}, size = 1, isolate?: 'case
   const context = {
     projectFolder: ROOT,
     runtimesFolder,
+    environment: process.env,
     notice,
     toolchains: testToolchains,
     ...(python !== undefined && { python }),

@@ -37,6 +37,7 @@ export async function startTorch(target: Target): Promise<WorkerProxy> {
   const context = {
     projectFolder,
     runtimesFolder: '.assay/runtimes',
+    environment: process.env,
     python: TEST_PYTHON ?? 'python3',
     notice: () => {},
   }

@@ -15,7 +15,7 @@ async function load(text: string) {
   const folder = await mkdtemp(join(tmpdir(), 'assay-tests-'))
   folders.push(folder)
   await writeFile(join(folder, 'demo.yml'), text)
-  return readConvergenceTests(join(folder, 'demo.yml'))
+  return readConvergenceTests(join(folder, 'demo.yml'), process.cwd())
 }
 
 async function loadOne(text: string) {
@@ -317,7 +317,7 @@ describe('a configuration is refused', () => {
   })
 
   it('that is not there or too large', async () => {
-    await expect(readConvergenceTests('/nowhere/x.yml')).rejects.toThrow('no configuration file /nowhere/x.yml')
+    await expect(readConvergenceTests('/nowhere/x.yml', '/')).rejects.toThrow('no configuration file /nowhere/x.yml')
     expect(await refusal(`a: ${'x'.repeat(2 ** 20)}`)).toContain('split it')
   })
 })

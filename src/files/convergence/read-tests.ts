@@ -33,8 +33,8 @@ const TEST_KEYS = [
 ]
 
 /** The tests of a configuration file, in its order. */
-export async function readConvergenceTests(path: string): Promise<ConvergenceTest[]> {
-  const file = cleanText(shownPath(path), 200)
+export async function readConvergenceTests(path: string, cwd: string): Promise<ConvergenceTest[]> {
+  const file = cleanText(shownPath(path, cwd), 200)
   const tree = readYamlTree(await readText(path), file)
   if (tree.kind !== 'map' || tree.entries.size === 0) {
     throw new UsageError('convergence', `${file}: no tests; expected a map of test name to its directory, executable …`)

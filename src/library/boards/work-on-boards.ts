@@ -1,3 +1,4 @@
+import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { BoardError } from '../../runtimes/ssh/board-command.ts'
 import {
@@ -29,6 +30,7 @@ export interface BoardOutcome<Action extends BoardAction = BoardAction> {
 export interface BoardsRequest {
   readonly boards: readonly ChosenBoard[]
   readonly cwd: string
+  readonly environment: Environment
   readonly isForced: boolean
 }
 
@@ -43,12 +45,13 @@ export function workOnBoards<Action extends BoardAction>(
 async function workOn<Action extends BoardAction>(
   action: Action,
   { board, target, targets }: ChosenBoard,
-  { cwd, isForced }: BoardsRequest,
+  { cwd, environment, isForced }: BoardsRequest,
 ): Promise<BoardOutcome<Action>> {
+  const project = { folder: cwd, environment }
   const works: { [Each in BoardAction]: () => Promise<Outcomes[Each]> } = {
-    list: () => surveyBoard(target, cwd),
-    free: () => freeBoard(target, cwd, isForced),
-    clean: () => cleanBoard(target, cwd),
+    list: () => surveyBoard(target, project),
+    free: () => freeBoard(target, project, isForced),
+    clean: () => cleanBoard(target, project),
   }
   try {
     return { board, targets, outcome: await works[action](), reason: null }

@@ -36,26 +36,24 @@ function wordsOf({ testConfigPath, storagePath, gather, manifestName, root, seed
 
 type Told = Pick<Audience, 'notice' | 'hear'>
 
-/** The tests of the configuration, with where they run and where they are kept. */
+/** The tests of the configuration, with where they run and where they are kept; paths in `asked` begin at `base`. */
 export async function plannedTests(
-  cwd: string,
-  {
-    testConfigPath,
-    storagePath,
-    manifestName,
-    root,
-  }: Omit<ConvergeValues, 'gather' | 'seeds' | 'startOver' | 'dryRun'>,
+  { cwd, environment }: Pick<Invocation, 'cwd' | 'environment'>,
+  asked: Omit<ConvergeValues, 'gather' | 'seeds' | 'startOver' | 'dryRun'>,
   { notice, hear }: Told,
+  base = cwd,
 ): Promise<PlannedTest[]> {
-  const path = resolve(cwd, testConfigPath)
-  const tests = await readConvergenceTests(path)
+  const { testConfigPath, storagePath, manifestName, root } = asked
+  const path = resolve(base, testConfigPath)
+  const tests = await readConvergenceTests(path, cwd)
   for (const { name, warnings } of tests) for (const warning of warnings) notice(`${name}: ${warning}`)
-  const base = root === undefined ? (gitRootOf(path) ?? cwd) : resolve(cwd, root)
-  const folder = resolve(cwd, storagePath)
+  const workFolder = root === undefined ? (gitRootOf(path) ?? base) : resolve(base, root)
+  const folder = resolve(base, storagePath)
   return tests.map((test) => ({
     test,
-    cwd: resolve(base, test.directory),
-    storage: new Storage(folder, test, manifestName),
+    cwd: resolve(workFolder, test.directory),
+    environment,
+    storage: new Storage(folder, test, cwd, manifestName),
     ...(hear && { hear }),
   }))
 }

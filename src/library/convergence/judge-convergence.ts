@@ -48,7 +48,7 @@ export async function configuredConvergence(
   // As written beside the configuration.
   const base = loaded.path === null ? cwd : dirname(loaded.path)
   const named = sections.map((section) =>
-    plannedTests(base, { manifestName: DEFAULT_MANIFEST, root: undefined, ...section }, { notice }),
+    plannedTests(invocation, { manifestName: DEFAULT_MANIFEST, root: undefined, ...section }, { notice }, base),
   )
   const tests = (await Promise.all(named)).flat()
   for (const test of tests) refuseMissingFolder(test)
@@ -58,7 +58,7 @@ export async function configuredConvergence(
 
 function optionsOf(invocation: Invocation, tests: readonly PlannedTest[]): Omit<ConvergenceOptions, 'seeds'> {
   const isAlone = invocation.values.jobs === undefined
-  const state = { environment: describeEnvironment(), git: gitStates() }
+  const state = { environment: describeEnvironment(), git: gitStates(invocation.environment) }
   return { tests, isAlone, ...state, reproduce: reproduceOf(invocation) }
 }
 
@@ -67,8 +67,8 @@ async function planned(
   told: Pick<Audience, 'notice' | 'hear'>,
   action: ConvergeAction,
 ): Promise<Planned & { readonly tests: readonly PlannedTest[] }> {
-  const { converge, cwd } = invocation
-  const tests = await plannedTests(cwd, converge, told)
+  const { converge } = invocation
+  const tests = await plannedTests(invocation, converge, told)
   for (const test of tests) refuseMissingFolder(test)
   const options = { ...optionsOf(invocation, tests), seeds: converge.seeds }
   const choices = { convergence: { tests: tests.map(({ test }) => test.digest), seeds: converge.seeds } }

@@ -16,9 +16,9 @@ export type ProgramLine =
 
 /** Of the cases that are chosen; nothing is started. */
 export async function programLines(invocation: ConvergeInvocation, notice: Audience['notice']): Promise<ProgramLine[]> {
-  const { cwd, converge } = invocation
+  const { converge } = invocation
   const { selected } = await listConvergence(invocation, notice)
-  const tests = await plannedTests(cwd, converge, { notice: () => {} })
+  const tests = await plannedTests(invocation, converge, { notice: () => {} })
   const lines = await Promise.all(
     tests.map((test) => (converge.gather ? gatherLines(test, converge) : replayLines(test, converge.seeds))),
   )

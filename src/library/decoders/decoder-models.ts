@@ -94,11 +94,13 @@ async function placeOf(
   return { folder, own, micro: kind }
 }
 
-async function fetchModel(given: string, weights: Weights, { cwd, decoders }: DecodersInvocation, notice: Notice) {
-  const path = resolve(cwd, given)
+async function fetchModel(given: string, weights: Weights, invocation: DecodersInvocation, notice: Notice) {
+  const { cwd, environment, decoders } = invocation
   const progress = new FetchLines(notice)
-  const { path: folder } = await resolveModel(existsSync(path) ? path : given, {
+  const { path: folder } = await resolveModel(given, {
+    cwd,
     weights,
+    environment,
     offline: decoders.offline,
     notice,
     onProgress: (state) => progress.take(given, state),

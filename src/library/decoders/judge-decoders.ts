@@ -37,7 +37,7 @@ export async function configuredDecoders(
   notice: Audience['notice'],
 ): Promise<Planned | null> {
   if (!invocation.loaded.config.decoders?.models) return null
-  const asked = { environment: process.env, options: {}, paths: [] }
+  const asked = { environment: invocation.environment, options: {}, paths: [] }
   const decoders = withDecoders(invocation, asked, notice)
   return planOf(decoders, await suiteOptions(decoders, pool, { notice }))
 }

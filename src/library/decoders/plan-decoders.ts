@@ -58,7 +58,7 @@ export function decodingOptions(
 
 /** Where traces of earlier runs lie, ours and those of aiu-fms-testing-utils. */
 function storesOf(
-  { cwd, values, decoders }: DecodersInvocation,
+  { cwd, environment, values, decoders }: DecodersInvocation,
   notice: Notice,
 ): Pick<DecodingOptions, 'store' | 'imports'> {
   const { validationInfoDir, saveTraces } = decoders
@@ -69,7 +69,7 @@ function storesOf(
   const folder = resolve(cwd, validationInfoDir)
   if (!saveTraces && !existsSync(folder)) notice(cleanText(noTraces(validationInfoDir, folder)))
   const { python, timeout } = values
-  const context = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice }
+  const context = { environment, projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice }
   const reader = new ValidationInfoReader({ ...context, ...(python !== undefined && { python }) }, timeout * 1000)
   return {
     store: new TraceStore(folder, saveTraces, notice),

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { usualBrowsers } from '../../runtimes/chromium/find-browser.ts'
@@ -32,39 +33,41 @@ export async function diagnose(
   options: readonly OptionSpec[],
   onTry: (target: string) => void,
 ): Promise<Diagnosis> {
-  const { cwd } = asked
+  const { cwd, environment } = asked
   const { invocation, findings } = await examineSettings(asked)
   const [runtimes, sides] = await withSurvey(
-    { folder: cwd, python: invocation?.values.python, toolchains: invocation?.toolchains },
+    { folder: cwd, environment, python: invocation?.values.python, toolchains: invocation?.toolchains },
     onTry,
     (tools) => Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)]),
   )
   const all = [
-    ...(await examineMachine(join(cwd, '.assay'))),
-    ...environment(asked, options),
+    ...(await examineMachine(join(cwd, '.assay'), environment)),
+    ...variables(asked, options),
     ...findings,
     ...(await examineRecords(cwd, invocation)),
   ]
-  const browsers = usualBrowsers(process.env.PATH ?? '')
+  const browsers = usualBrowsers(environment.PATH ?? '')
   return redact({ findings: all, runtimes, browsers, sides, works: wouldWork(all, sides) }) as Diagnosis
 }
 
 /** Where things are looked for, and what its settings name. */
 interface SurveyedProject {
   readonly folder: string
+  readonly environment: Environment
   readonly python?: string | undefined
   readonly toolchains?: LaunchContext['toolchains']
 }
 
 /** Does some work with a pool of its own, whose workers have little time to answer. */
 export async function withSurvey<T>(
-  { folder, python, toolchains }: SurveyedProject,
+  { folder, environment, python, toolchains }: SurveyedProject,
   onTry: (target: string) => void,
   work: (tools: SurveyTools) => Promise<T>,
 ): Promise<T> {
   const folders = { projectFolder: folder, runtimesFolder: join(folder, '.assay', 'runtimes') }
   const context = {
     ...folders,
+    environment,
     notice: () => {},
     ...(python !== undefined && { python }),
     ...(toolchains && { toolchains }),
@@ -86,7 +89,7 @@ async function surveySides(invocation: Invocation | null, tools: SurveyTools): P
   return { reference: await trusted, targets: await survey(targets) }
 }
 
-function environment({ environment }: Asked, options: readonly OptionSpec[]): Finding[] {
+function variables({ environment }: Asked, options: readonly OptionSpec[]): Finding[] {
   try {
     return checkEnvironment(environment, options).map((text) => ({ name: 'environment', health: 'look', text }))
   } catch (error) {

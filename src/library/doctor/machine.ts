@@ -1,6 +1,7 @@
 import { access, constants, statfs } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { dirname } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
 import { formatBytes } from '../../domain/text.ts'
 import { findProgram } from '../../runtimes/find-program.ts'
 import { describeEnvironment } from '../environment.ts'
@@ -10,8 +11,8 @@ import type { Finding } from './finding.ts'
 const LITTLE_MEMORY = 2 ** 30
 const LITTLE_DISK = 2 * 2 ** 30
 
-export async function examineMachine(assayFolder: string): Promise<Finding[]> {
-  return [node(), machine(), memory(), await disk(assayFolder), npm()]
+export async function examineMachine(assayFolder: string, environment: Environment): Promise<Finding[]> {
+  return [node(), machine(), memory(), await disk(assayFolder), npm(environment)]
 }
 
 function node(): Finding {
@@ -75,13 +76,13 @@ async function nearestFolder(folder: string): Promise<string> {
 }
 
 /** Whether there is one at all; whether a registry answers is known when it is asked. */
-function npm(): Finding {
-  const found = findProgram('npm', process.env.PATH ?? '') ?? findProgram('npm.cmd', process.env.PATH ?? '')
+function npm({ PATH = '', npm_config_offline = '' }: Environment): Finding {
+  const found = findProgram('npm', PATH) ?? findProgram('npm.cmd', PATH)
   if (found === null) {
     const remedy = 'install npm, or install the runtimes in the project by other means'
     return { name: 'npm', health: 'look', text: 'not in PATH, so a run cannot install a runtime', remedy }
   }
-  const offline = /^(true|1)$/.test(process.env.npm_config_offline ?? '')
+  const offline = /^(true|1)$/.test(npm_config_offline)
   if (!offline) return { name: 'npm', health: 'good', text: found }
   return { name: 'npm', health: 'look', text: `${found}, told to stay offline`, remedy: 'unset npm_config_offline' }
 }

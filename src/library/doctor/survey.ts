@@ -36,12 +36,14 @@ export async function surveyRuntimes(tools: SurveyTools): Promise<TargetReport[]
 }
 
 async function surveyRuntime(name: string, tools: SurveyTools): Promise<TargetReport[]> {
-  const { untried } = await runtimeKind(name)
+  const kind = await runtimeKind(name)
   const schema = schemaOf(name)
   const described = schema.describedIn ? Object.keys(tools.context[schema.describedIn] ?? {}) : []
   if (described.length > 0)
     return Promise.all(described.map((device) => surveyTarget(readTarget(`${name}:${device}`), tools)))
-  if (schema.openDevice) return [{ ...blank(name, name, null), state: 'untried', reason: untried ?? null }]
+  if (schema.openDevice) {
+    return [{ ...blank(name, name, null), state: 'untried', reason: kind.untried?.(tools.context) ?? null }]
+  }
   const first = await surveyTarget(readTarget(name), tools)
   if (first.state !== 'ready' && first.state !== 'unavailable') return [first]
   const devices = schema.devices ?? first.detail.devices?.split(', ') ?? []
@@ -53,7 +55,9 @@ export async function surveyTarget(target: Target, tools: SurveyTools): Promise<
   const kind = await runtimeKind(target.runtime)
   const needs = (await kind.needs?.(target, tools.context)) ?? []
   const bare = { ...blank(target.name, target.runtime, target.device), needs, version: needs[0]?.version ?? null }
-  if (kind.untried !== undefined && !kind.schema.openDevice) return { ...bare, state: 'untried', reason: kind.untried }
+  if (kind.untried && !kind.schema.openDevice) {
+    return { ...bare, state: 'untried', reason: kind.untried(tools.context) }
+  }
   const missing = needs.filter(({ path }) => path === null)
   if (missing.length > 0) return { ...bare, ...describeMissing(missing) }
   tools.onTry(target.name)

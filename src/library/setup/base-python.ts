@@ -1,3 +1,4 @@
+import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { askPython } from '../../runtimes/python/ask-python.ts'
 import { PYTHON_NEEDED } from '../../runtimes/python/engines.ts'
@@ -10,8 +11,12 @@ interface BasePython {
 }
 
 /** A Python that an environment can be made from. */
-export async function basePython(named: string | undefined, folder: string): Promise<BasePython> {
-  const path = find(named, folder)
+export async function basePython(
+  named: string | undefined,
+  folder: string,
+  environment: Environment,
+): Promise<BasePython> {
+  const path = find(named, (name) => locate(name, folder, environment))
   const facts = await askPython(path, [], ['venv', 'ensurepip'])
   if (facts instanceof Error) throw new UsageError('install', `${path} does not work: ${facts.message}`)
   refuseAge(path, facts.python)
@@ -23,8 +28,8 @@ export async function basePython(named: string | undefined, folder: string): Pro
   )
 }
 
-function find(named: string | undefined, folder: string): string {
-  const path = named === undefined ? (locate('python3', folder) ?? locate('python', folder)) : locate(named, folder)
+function find(named: string | undefined, located: (name: string) => string | null): string {
+  const path = named === undefined ? (located('python3') ?? located('python')) : located(named)
   if (path !== null) return path
   const { least } = PYTHON_NEEDED
   throw new UsageError(

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { isExecutable } from '../../runtimes/find-program.ts'
 import { askPython } from '../../runtimes/python/ask-python.ts'
@@ -26,9 +27,13 @@ interface PackageState {
 }
 
 /** What a Python has of the engines: the one that somebody named, or the one that was set up here. */
-export async function engineStates(named: string | undefined, cwd: string): Promise<EngineStates> {
+export async function engineStates(
+  named: string | undefined,
+  cwd: string,
+  environment: Environment,
+): Promise<EngineStates> {
   const home = pythonHome(join(cwd, '.assay', 'runtimes'))
-  const path = named === undefined ? ownInterpreter(home) : namedInterpreter(named, cwd)
+  const path = named === undefined ? ownInterpreter(home) : namedInterpreter(named, cwd, environment)
   const modules = PYTHON_ENGINES.flatMap((engine) => engine.modules)
   const packages = PYTHON_ENGINES.flatMap((engine) => engine.packages)
   const facts = path === null ? null : await askPython(path, packages, modules)
@@ -47,8 +52,8 @@ function ownInterpreter(home: string): string | null {
   return isExecutable(path) ? path : null
 }
 
-function namedInterpreter(named: string, cwd: string): string {
-  const path = locate(named, cwd)
+function namedInterpreter(named: string, cwd: string, environment: Environment): string {
+  const path = locate(named, cwd, environment)
   if (path === null) throw new UsageError('install', `there is no program "${named}"`)
   return path
 }

@@ -8,8 +8,9 @@ const NAME_WIDTH = 16
 const USUAL_COLUMNS = 80
 
 /** Every engine with its versions, and whether it is here. */
-export function stateLines({ python, engines }: EngineStates, style: Style): string[] {
-  const place = python === null ? 'no Python is set up here' : `Python ${python.version} · ${cleanPath(python.path)}`
+export function stateLines({ python, engines }: EngineStates, style: Style, cwd: string): string[] {
+  const place =
+    python === null ? 'no Python is set up here' : `Python ${python.version} · ${cleanPath(python.path, cwd)}`
   const lines = engines.flatMap(({ name, packages, isHere }) =>
     engineLines(name, isHere, packages.map((item) => packageText(item, isHere)).join(' · '), style),
   )
@@ -19,13 +20,15 @@ export function stateLines({ python, engines }: EngineStates, style: Style): str
 }
 
 /** What a set-up did, and what to do with it. */
-export function outcomeLines({ python, engines, home, baseIgnored }: SetupOutcome, style: Style): string[] {
+export function outcomeLines(outcome: SetupOutcome, style: Style, cwd: string): string[] {
+  const { python, engines, baseIgnored } = outcome
+  const home = cleanPath(outcome.home, cwd)
   const lines = engines.flatMap(({ name, pins, isNew }) =>
     engineLines(name, true, `${isNew ? '' : 'already here: '}${pins.join(' · ').replaceAll('==', ' ')}`, style),
   )
   const target = engines[0]?.name ?? ''
-  const place = `Python ${python} · ${cleanPath(home)}`
-  const ignored = `it was made before, so --python did not count; remove ${cleanPath(home)} to make it from another`
+  const place = `Python ${python} · ${home}`
+  const ignored = `it was made before, so --python did not count; remove ${home} to make it from another`
   const notes = baseIgnored ? wrapText(ignored, USUAL_COLUMNS) : []
   return [...lines, '', place, ...notes, `next: ${style.paint('bold', `assay test --target ${target}`)}`]
 }
@@ -45,6 +48,6 @@ function packageText(item: EngineStates['engines'][number]['packages'][number], 
   return `${name} ${installed} (tested with ${pinned})`
 }
 
-function cleanPath(path: string): string {
-  return cleanText(shownPath(path), 300)
+function cleanPath(path: string, cwd: string): string {
+  return cleanText(shownPath(path, cwd), 300)
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import type { Environment } from '../../domain/environment.ts'
 import { eachLine } from '../../runtimes/each-line.ts'
 import { Tail } from '../../runtimes/tail.ts'
 
@@ -12,10 +13,10 @@ export interface ToolEnd {
 export async function runPython(
   path: string,
   args: readonly string[],
-  signal: AbortSignal,
+  { environment, signal }: { readonly environment: Environment; readonly signal: AbortSignal },
   hear: (line: string) => void = () => {},
 ): Promise<ToolEnd> {
-  const child = spawn(path, args, { env: pipEnvironment(), stdio: ['ignore', 'pipe', 'pipe'], signal })
+  const child = spawn(path, args, { env: pipEnvironment(environment), stdio: ['ignore', 'pipe', 'pipe'], signal })
   const tail = new Tail()
   for (const stream of [child.stdout, child.stderr]) tail.drain(stream)
   eachLine(child.stdout, hear)
@@ -30,9 +31,9 @@ export async function runPython(
 }
 
 /** Somebody's own settings of pip count, but for those that would install somewhere else. */
-function pipEnvironment(): NodeJS.ProcessEnv {
+function pipEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const misleading =
     /^(PIP_(USER|TARGET|PREFIX|ROOT|DRY_RUN|REQUIREMENT|PYTHON|NO_DEPS)|PYTHONHOME|PYTHONPATH|__PYVENV_LAUNCHER__)$/
-  const others = Object.entries(process.env).filter(([key]) => !misleading.test(key))
+  const others = Object.entries(environment).filter(([key]) => !misleading.test(key))
   return { ...Object.fromEntries(others), PYTHONUNBUFFERED: '1' }
 }

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { unknown } from '../../domain/target.ts'
 import { explainWriteError, writeFileAtomic } from '../../files/atomic.ts'
@@ -21,6 +22,7 @@ import { runPython } from './pip.ts'
 
 export interface SetupRequest {
   readonly cwd: string
+  readonly environment: Environment
   /** Empty: all of them. */
   readonly engines: readonly string[]
   /** The Python to make the environment from; without it, python3 of PATH. */
@@ -94,8 +96,9 @@ function isInstalled(engine: PythonEngine, environment: PythonEnvironment | null
 }
 
 /** Anew, whatever lies there: it is half made, or its interpreter is gone. */
-async function makeEnvironment(home: string, { base, cwd, progress, signal }: SetupRequest): Promise<string> {
-  const { path, version } = await basePython(base, cwd)
+async function makeEnvironment(home: string, request: SetupRequest): Promise<string> {
+  const { base, cwd, environment, progress } = request
+  const { path, version } = await basePython(base, cwd, environment)
   progress(`making a Python ${version} environment in .assay/python`)
   try {
     await rm(home, { recursive: true, force: true })
@@ -103,7 +106,7 @@ async function makeEnvironment(home: string, { base, cwd, progress, signal }: Se
   } catch (error) {
     throw explainWriteError(error, home)
   }
-  const { succeeded, complaint } = await runPython(path, ['-m', 'venv', home], signal)
+  const { succeeded, complaint } = await runPython(path, ['-m', 'venv', home], request)
   if (succeeded) return version
   await rm(home, { recursive: true, force: true })
   throw toolFailure(`cannot make an environment with ${path}; the end of what it said is above`, complaint)
@@ -114,15 +117,16 @@ async function installEngines(
   engines: readonly PythonEngine[],
   home: string,
   before: PythonEnvironment,
-  { progress, signal }: SetupRequest,
+  request: SetupRequest,
 ): Promise<void> {
+  const { progress } = request
   const names = engines.map(({ name }) => name).join(', ')
   const record = recordPath(home)
   await rm(record, { force: true })
   progress(`installing ${names}`)
   const pins = [...new Set(engines.flatMap(pinsOf))]
   const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', ...pins]
-  const { succeeded, complaint } = await runPython(interpreterIn(home), pip, signal, (line) => {
+  const { succeeded, complaint } = await runPython(interpreterIn(home), pip, request, (line) => {
     const news = newsIn(line)
     if (news) progress(`installing ${names}`, news)
   })
@@ -132,7 +136,7 @@ async function installEngines(
     throw toolFailure(`cannot install ${names}; the end of what pip said is above`, complaint)
   }
   progress(`trying ${names}`)
-  for (const engine of engines) await refuseBroken(engine, home, signal)
+  for (const engine of engines) await refuseBroken(engine, home, request)
   const installed = Object.fromEntries(engines.map((engine) => [engine.name, pinsOf(engine)]))
   await writeRecord(record, { ...before, engines: { ...before.engines, ...installed } })
 }
@@ -154,9 +158,9 @@ function newsIn(line: string): string | undefined {
 }
 
 /** pip is content with libraries that cannot be loaded here. */
-async function refuseBroken({ name, modules }: PythonEngine, home: string, signal: AbortSignal): Promise<void> {
+async function refuseBroken({ name, modules }: PythonEngine, home: string, request: SetupRequest): Promise<void> {
   const imports = modules.map((module) => `import ${module}`).join('; ')
-  const { succeeded, complaint } = await runPython(interpreterIn(home), ['-c', imports], signal)
+  const { succeeded, complaint } = await runPython(interpreterIn(home), ['-c', imports], request)
   if (succeeded) return
   throw toolFailure(`${name} was installed but cannot be loaded here; the end of what Python said is above`, complaint)
 }

@@ -8,28 +8,34 @@ import type { HubSettings } from './settings.ts'
 import { cachedIds } from './snapshot.ts'
 
 /** Neither a path that exists nor anything that could be an id. */
-export function noSuchPath(text: string): UsageError {
-  const near = nearFile(text)
+export function noSuchPath(text: string, cwd: string): UsageError {
+  const near = nearFile(text, cwd)
   const advice = near ? `did you mean ${near}?` : 'give a folder, a file, or an id such as owner/name'
   return new UsageError('missing-model', `${cleanText(text, 200)} does not exist; ${advice}`)
 }
 
 /** Not on this machine, and nobody may be asked. */
-export function notHere(text: string, { id }: ModelId, settings: HubSettings, isPartial: boolean): UsageError {
+export function notHere(
+  text: string,
+  { id }: ModelId,
+  settings: HubSettings,
+  near: string | null,
+  isPartial: boolean,
+): UsageError {
   const cache = settings.cacheFolder
   const found = isPartial
     ? `the Hugging Face cache ${cache} holds only a part of ${text}`
     : `${text} is no folder here and not in the Hugging Face cache ${cache}`
-  const near = isPartial ? null : (nearFile(text) ?? nearest(id, cachedIds(cache)))
-  const advice = near
-    ? `did you mean ${near}?`
+  const meant = isPartial ? null : (near ?? nearest(id, cachedIds(cache)))
+  const advice = meant
+    ? `did you mean ${meant}?`
     : `allow the hub, or download it where that is possible (hf download ${id}) and name the folder`
   return new UsageError('offline', `${found}, and ${settings.offlineBecause} forbids asking the hub; ${advice}`)
 }
 
 /** A mistyped path looks like an id. */
-export function withNearPath(error: UsageError, text: string): UsageError {
-  const near = error.code === 'unknown-model' || error.code === 'login' ? nearFile(text) : null
+export function withNearPath(error: UsageError, text: string, cwd: string): UsageError {
+  const near = error.code === 'unknown-model' || error.code === 'login' ? nearFile(text, cwd) : null
   if (near === null) return error
   return new UsageError(error.code, `${error.message}; or did you mean the path ${near}?`, { cause: error })
 }

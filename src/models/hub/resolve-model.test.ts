@@ -43,6 +43,7 @@ type Options = Partial<Parameters<typeof resolveModel>[1]>
 
 function resolve(text: string, options: Options = {}, environment: Record<string, string> = {}) {
   return resolveModel(text, {
+    cwd: process.cwd(),
     weights: ['safetensors'],
     patience: PATIENCE,
     environment: { HF_HOME: home, HF_ENDPOINT: server.endpoint, ...environment },

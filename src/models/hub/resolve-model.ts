@@ -1,19 +1,23 @@
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { isAbsolute, join, resolve, sep } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
 import { FormatError, UsageError } from '../../domain/errors.ts'
+import { nearFile } from '../../files/near-file.ts'
 import { type Patience, Unreachable } from './http.ts'
 import { HubClient } from './hub-client.ts'
 import { type DownloadProgress, ModelFetcher } from './model-fetcher.ts'
 import { type ModelId, parseModelId } from './model-id.ts'
 import { MISSING_FILE, type Needed, neededFiles, type Wanted } from './needed-files.ts'
 import { noSuchPath, notHere, noWeights, withNearPath } from './refusals.ts'
-import { type Environment, type HubSettings, hubSettings } from './settings.ts'
+import { type HubSettings, hubSettings } from './settings.ts'
 import { findSnapshot, repositoryFolder, type Snapshot, snapshotFiles, writeReference } from './snapshot.ts'
 
 interface ResolveOptions extends Wanted {
+  /** Where a path begins. */
+  readonly cwd: string
   readonly offline?: boolean
   readonly token?: string
-  readonly environment?: Environment
+  readonly environment: Environment
   readonly patience?: Patience
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: DownloadProgress) => void
@@ -32,15 +36,18 @@ export interface ResolvedModel {
 
 /** A path that exists; else a model of that id in the Hugging Face cache; else on the hub, which is asked for what is missing. */
 export async function resolveModel(text: string, options: ResolveOptions): Promise<ResolvedModel> {
-  if (await stat(text).catch(() => null)) return { path: text, origin: 'path', id: null, commit: null }
+  const { cwd } = options
+  // Every folder on the way has to be there: org/.. is no path where there is no org.
+  const isPath = text !== '' && (await stat(isAbsolute(text) ? text : `${cwd}${sep}${text}`).catch(() => null))
+  if (isPath) return { path: resolve(cwd, text), origin: 'path', id: null, commit: null }
   const asked = parseModelId(text)
-  if (!asked) throw noSuchPath(text)
-  const settings = await hubSettings(options.environment ?? process.env, options)
+  if (!asked) throw noSuchPath(text, cwd)
+  const settings = await hubSettings(options.environment, options)
   const cached = await cachedModel(asked, settings, options)
   if (cached?.isComplete) return cached.model
   if (settings.offlineBecause !== null) {
     if (cached?.isUsable) return cached.model
-    throw notHere(text, asked, settings, cached !== null)
+    throw notHere(text, asked, settings, nearFile(text, cwd), cached !== null)
   }
   return fetchOrFallBack(text, asked, settings, cached, options)
 }
@@ -95,7 +102,7 @@ async function fetchOrFallBack(
       options.notice?.(`${error.message}; what the cache has of ${asked.id} is used`)
       return cached.model
     }
-    throw error instanceof UsageError ? withNearPath(error, text) : error
+    throw error instanceof UsageError ? withNearPath(error, text, options.cwd) : error
   }
 }
 

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { type Environment, setVariables } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Where models of an id come from. */
 export interface HubSettings {
@@ -23,8 +22,7 @@ interface Asked {
 
 /** As the documented variables of Hugging Face say, with what was asked for over them. */
 export async function hubSettings(variables: Environment, asked: Asked = {}): Promise<HubSettings> {
-  // One that is empty is one that is not set.
-  const environment: Environment = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
+  const environment = setVariables(variables)
   const home = homeOf(environment)
   return {
     endpoint: endpointOf(environment.HF_ENDPOINT),

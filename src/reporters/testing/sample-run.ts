@@ -207,7 +207,7 @@ export class KeptStream implements TextStream {
 }
 
 export function sampleContext(stdout: TextStream, change: Partial<ReporterContext> = {}): ReporterContext {
-  return { stdout, stderr: new KeptStream(), env: {}, verbose: false, ...change }
+  return { cwd: process.cwd(), stdout, stderr: new KeptStream(), env: {}, verbose: false, ...change }
 }
 
 /** Names and logs that try to do something (interface spec, S9). */

@@ -24,7 +24,7 @@ export const BROWSER: WorkerKind = {
   schema: BROWSER_SCHEMA,
   processOptions: ['threads', 'ort', 'port', 'wait'],
   single: true,
-  untried:
+  untried: () =>
     'onnxruntime-web in a browser that you open: Firefox, Safari, one on another machine; a run prints the address',
   needs: async ({ options }, context) => [await locatePackage('onnxruntime-web', options.ort ?? null, context)],
   async launch(target, context) {

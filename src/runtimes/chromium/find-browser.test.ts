@@ -18,6 +18,7 @@ async function folderWith(...names: readonly string[]): Promise<string> {
 }
 
 const context = (projectFolder: string) => ({
+  environment: process.env,
   projectFolder,
   runtimesFolder: join(projectFolder, 'runtimes'),
   notice: () => {},

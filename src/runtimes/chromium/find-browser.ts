@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { type Environment, setVariables } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { LaunchContext, Need } from '../contract.ts'
 import { findProgram, isExecutable } from '../find-program.ts'
@@ -29,10 +30,10 @@ const NPM_PACKAGE = '@sparticuz/chromium'
 /** The program that a target names, the system's Chromium or Chrome, or the one that npm has. */
 export async function findBrowser(named: string | undefined, context: LaunchContext): Promise<string> {
   if (named === FROM_NPM) return browserFromNpm(context)
-  if (named !== undefined) return namedBrowser(`browser=${named}`, named, context.projectFolder)
-  const { CHROME_PATH: usual } = process.env
-  if (usual) return namedBrowser(`CHROME_PATH=${usual}`, usual, context.projectFolder)
-  const found = systemBrowser(process.env.PATH ?? '')
+  if (named !== undefined) return namedBrowser(`browser=${named}`, named, context)
+  const { CHROME_PATH: usual, PATH } = setVariables(context.environment)
+  if (usual) return namedBrowser(`CHROME_PATH=${usual}`, usual, context)
+  const found = systemBrowser(PATH)
   if (found) return found
   try {
     return await browserFromNpm(context)
@@ -48,17 +49,18 @@ export async function findBrowser(named: string | undefined, context: LaunchCont
 /** Where `findBrowser` would find one, or how to get one; nothing is installed. */
 export async function locateBrowser(named: string | undefined, context: LaunchContext): Promise<Need> {
   const need = { name: 'Chromium or Chrome', version: null, path: null, onFirstUse: false }
-  const wish = named ?? process.env.CHROME_PATH
-  if (wish && wish !== FROM_NPM) {
+  const { CHROME_PATH, PATH } = setVariables(context.environment)
+  const wish = named ?? CHROME_PATH
+  if (wish !== undefined && wish !== FROM_NPM) {
     const setting = named === undefined ? 'CHROME_PATH' : 'browser'
     try {
-      return { ...need, path: namedBrowser(`${setting}=${wish}`, wish, context.projectFolder), remedy: '' }
+      return { ...need, path: namedBrowser(`${setting}=${wish}`, wish, context), remedy: '' }
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
       return { ...need, remedy: `${error.message}; name another with browser=<path>` }
     }
   }
-  const found = named === FROM_NPM ? null : systemBrowser(process.env.PATH ?? '')
+  const found = named === FROM_NPM ? null : systemBrowser(PATH)
   if (found) return { ...need, path: found, remedy: '' }
   if (!isForNpmBrowser()) return { ...need, remedy: HOW_TO_GET[process.platform] ?? HOW_TO_GET.linux! }
   return locatePackage(NPM_PACKAGE, null, context)
@@ -80,14 +82,14 @@ export function usualBrowsers(path: string): { readonly name: string; readonly p
   return [...programs, ...places]
 }
 
-function namedBrowser(setting: string, named: string, projectFolder: string): string {
+function namedBrowser(setting: string, named: string, { projectFolder, environment }: LaunchContext): string {
   const isPath = /[/\\]/.test(named)
-  const found = isPath ? resolve(projectFolder, named) : findProgram(named, process.env.PATH ?? '')
+  const found = isPath ? resolve(projectFolder, named) : findProgram(named, environment.PATH ?? '')
   if (found && isExecutable(found)) return found
   throw new UsageError('install', `${setting} is no program that can be started`)
 }
 
-export function systemBrowser(path: string): string | null {
+export function systemBrowser(path = ''): string | null {
   for (const name of NAMES) {
     const found = findProgram(name, path)
     if (found) return found
@@ -105,7 +107,8 @@ async function browserFromNpm(context: LaunchContext): Promise<string> {
     throw new UsageError('install', `${NPM_PACKAGE} is built for Linux on x64`)
   }
   const { folder } = await resolvePackage(NPM_PACKAGE, null, context)
-  const unpacking = unpackings.get(folder) ?? unpack(folder).finally(() => unpackings.delete(folder))
+  const unpacking =
+    unpackings.get(folder) ?? unpack(folder, context.environment).finally(() => unpackings.delete(folder))
   unpackings.set(folder, unpacking)
   return unpacking
 }
@@ -115,9 +118,9 @@ const unpackings = new Map<string, Promise<string>>()
 const UNPACK = 'console.log(await (await import(process.argv[1])).default.executablePath())'
 
 /** In a process of its own: it unpacks into the temporary folder and takes what lies there, whatever version that is. */
-async function unpack(folder: string): Promise<string> {
+async function unpack(folder: string, environment: Environment): Promise<string> {
   const entry = pathToFileURL(join(folder, 'build/index.js')).href
-  const env = { ...process.env, TMPDIR: folder }
+  const env = { ...environment, TMPDIR: folder }
   try {
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', UNPACK, entry], { env })
     return stdout.trim()

@@ -10,11 +10,11 @@ export const COMMAND: WorkerKind = {
   name: 'command',
   schema: COMMAND_SCHEMA,
   processOptions: Object.keys(COMMAND_SCHEMA.options),
-  untried: 'any program that speaks the worker protocol; give it as command:./runner,arg=--fast',
-  async launch(target, { projectFolder, notice }) {
-    const found = locateProgram(target.device, projectFolder)
+  untried: () => 'any program that speaks the worker protocol; give it as command:./runner,arg=--fast',
+  async launch(target, { projectFolder, environment, notice }) {
+    const found = locateProgram(target.device, projectFolder, environment.PATH)
     const inherits = target.options.env?.split(',') ?? []
-    noticeUnset(inherits, target.name, notice)
+    noticeUnset(inherits, target.name, environment, notice)
     return {
       argv: [/[/\\]/.test(target.device) ? found : target.device, ...(target.options.arg?.split(',') ?? [])],
       cwd: workingFolder(target.options.cwd, projectFolder),

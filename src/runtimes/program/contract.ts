@@ -1,12 +1,12 @@
 import type { LogEvent } from '../../domain/convergence.ts'
+import type { Environment } from '../../domain/environment.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
 
 /** A program that trains, seen through its arguments, what it prints and the files it writes. */
 export interface ProgramRequest {
   readonly argv: readonly string[]
   readonly cwd: string
-  /** Set over what we have ourselves. */
-  readonly environment: Readonly<Record<string, string>>
+  readonly environment: Environment
   readonly stream: 'stdout' | 'stderr' | 'both'
   readonly parsing: Parsing
   /** Where a file that is a source lies; null for streams. */

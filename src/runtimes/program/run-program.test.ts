@@ -237,7 +237,7 @@ test('a program does not outlive us', async () => {
     import { runProgram } from ${JSON.stringify(new URL('../../../dist/runtimes/program/run-program.js', import.meta.url))}
     const nothing = { kind: 'fields', fields: {} }
     runProgram({
-      argv: ['sleep', '600.25'], cwd: '.', environment: {}, stream: 'both', sourcePath: null, logFile: 'host.log',
+      argv: ['sleep', '600.25'], cwd: '.', environment: process.env, stream: 'both', sourcePath: null, logFile: 'host.log',
       parsing: { source: { kind: 'lines' }, stepNum: nothing, modelSave: nothing, metrics: {} },
       limits: { idleMs: 60000, totalMs: null, patternMs: 1000 }, signal: new AbortController().signal, onEvents: () => true,
     })

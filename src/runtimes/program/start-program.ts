@@ -51,8 +51,8 @@ async function spawned(request: ProgramRequest): Promise<ProgramChild> {
   const [program, ...args] = request.argv
   if (program === undefined || program === '')
     throw new WorkerFailure('start', 'there is no program to start: argv is empty')
-  const cwd = workingFolder(request.cwd, process.cwd())
-  const env: NodeJS.ProcessEnv = { ...process.env, PYTHONUNBUFFERED: '1', ...request.environment }
+  const cwd = workingFolder(request.cwd, '.')
+  const env: NodeJS.ProcessEnv = { PYTHONUNBUFFERED: '1', ...request.environment }
   const place = locateProgram(program, cwd, env.PATH ?? '')
   try {
     const child = spawn(place, args, { argv0: program, cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })

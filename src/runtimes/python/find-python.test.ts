@@ -8,7 +8,12 @@ import { findPython } from './find-python.ts'
 const folder = mkdtempSync(join(tmpdir(), 'assay find python '))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const context = { projectFolder: folder, runtimesFolder: join(folder, '.assay/runtimes'), notice: () => {} }
+const context = {
+  environment: process.env,
+  projectFolder: folder,
+  runtimesFolder: join(folder, '.assay/runtimes'),
+  notice: () => {},
+}
 
 function writeInterpreter(path: string): string {
   mkdirSync(join(folder, path, '..'), { recursive: true })

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
 import { shellWord } from '../../domain/shell.ts'
 import type { LaunchContext } from '../contract.ts'
 import { findProgram, isExecutable } from '../find-program.ts'
@@ -35,8 +36,8 @@ function ownPython(engine: string, { runtimesFolder }: LaunchContext): FoundPyth
 }
 
 /** Into a Python that somebody named, nothing is installed by us. */
-function namedPython(engine: string, python: string, { projectFolder }: LaunchContext): FoundPython {
-  const path = locate(python, projectFolder)
+function namedPython(engine: string, python: string, { projectFolder, environment }: LaunchContext): FoundPython {
+  const path = locate(python, projectFolder, environment)
   if (path !== null)
     return { path, remedy: `run: ${shellWord(python)} -m pip install ${pinsOf(engineNamed(engine)).join(' ')}` }
   const reason = `there is no program "${python}", which --python, ASSAY_PYTHON or the configuration names`
@@ -44,8 +45,8 @@ function namedPython(engine: string, python: string, { projectFolder }: LaunchCo
 }
 
 /** A path, or the name of a program in PATH. */
-export function locate(python: string, folder: string): string | null {
-  if (!/[/\\]/.test(python)) return findProgram(python, process.env.PATH ?? '')
+export function locate(python: string, folder: string, { PATH = '' }: Environment): string | null {
+  if (!/[/\\]/.test(python)) return findProgram(python, PATH)
   const path = resolve(folder, python)
   return isExecutable(path) ? path : null
 }

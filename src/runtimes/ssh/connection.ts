@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import type { Environment } from '../../domain/environment.ts'
 
 /** How a board is reached; plain data, so that it can be handed to a bridge. */
 export interface Connection {
@@ -12,6 +13,8 @@ export interface Connection {
   readonly silenceSeconds: number
   /** Socket of the connection that all commands share; null: each has its own. */
   readonly control: string | null
+  /** What ssh inherits; the environment of this process by default. */
+  readonly environment?: Environment
 }
 
 const CONNECT_SECONDS = 15
@@ -55,7 +58,8 @@ function literally(path: string): string {
 export type SshProcess = ChildProcessByStdio<Writable, Readable, Readable>
 
 export function startSsh(connection: Connection, command: string, role: 'first' | 'guest' = 'guest'): SshProcess {
-  const child = spawn('ssh', sshArgv(connection, command, role), { stdio: ['pipe', 'pipe', 'pipe'] })
+  const { environment: env = process.env } = connection
+  const child = spawn('ssh', sshArgv(connection, command, role), { env, stdio: ['pipe', 'pipe', 'pipe'] })
   // That it is gone is noticed by its end.
   child.stdin.on('error', () => {})
   return child

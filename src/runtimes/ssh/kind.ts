@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseSeconds } from '../../domain/duration.ts'
+import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { cleanText } from '../../domain/text.ts'
@@ -27,8 +28,8 @@ export const SSH: WorkerKind = {
   schema: SSH_SCHEMA,
   processOptions: Object.keys(SSH_SCHEMA.options),
   single: (target) => `${boardName(target)} ${target.options.lease ?? SSH_SCHEMA.options.lease}`,
-  untried: untriedText(),
-  needs: async () => [sshNeed()],
+  untried: ({ environment }) => untriedText(environment),
+  needs: async (_target, { environment }) => [sshNeed(environment)],
   async launch(target, context, limits) {
     const order = boardOrder(target, context, limits)
     const argv = [process.execPath, workerEntry('ssh/worker.js'), JSON.stringify(order)]
@@ -38,14 +39,14 @@ export const SSH: WorkerKind = {
   },
 }
 
-function untriedText(): string {
-  const { path, remedy } = sshNeed()
+function untriedText(environment: Environment): string {
+  const { path, remedy } = sshNeed(environment)
   const how = 'a program on a board; give it as ssh:user@host,program=runner; assay boards shows who has it'
   return path === null ? `${how}. There is no ssh in PATH (${remedy})` : how
 }
 
-function sshNeed(): Need {
-  const path = findProgram('ssh', process.env.PATH ?? '')
+function sshNeed({ PATH = '' }: Environment): Need {
+  const path = findProgram('ssh', PATH)
   return { name: 'ssh', version: null, path, onFirstUse: false, remedy: 'Debian: apt-get install openssh-client' }
 }
 

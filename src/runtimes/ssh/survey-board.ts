@@ -1,3 +1,4 @@
+import type { Environment } from '../../domain/environment.ts'
 import type { Target } from '../../domain/target.ts'
 import { callBoard } from './board-command.ts'
 import { connectionOf, userHere } from './kind.ts'
@@ -30,9 +31,15 @@ export interface CleanOutcome {
   readonly removedBytes: number
 }
 
+/** Whose board it is to be. */
+interface Project {
+  readonly folder: string
+  readonly environment: Environment
+}
+
 /** Looks at a board; changes nothing there. */
-export async function surveyBoard(target: Target, projectFolder: string): Promise<BoardReport> {
-  const replies = await call(target, projectFolder, 'report')
+export async function surveyBoard(target: Target, project: Project): Promise<BoardReport> {
+  const replies = await call(target, project, 'report')
   const leftovers = replies.filter(({ word }) => word === 'leftover').map(({ rest }) => rest.split(' '))
   const [files = 0, keptKib = 0, freeKib = null] = wordsOf(replies, 'blobs').map(Number)
   return {
@@ -45,8 +52,8 @@ export async function surveyBoard(target: Target, projectFolder: string): Promis
 }
 
 /** Frees a board that somebody left, or that is ours; with force also one in use. */
-export async function freeBoard(target: Target, projectFolder: string, isForced: boolean): Promise<FreeOutcome> {
-  const replies = await call(target, projectFolder, `free_lease '${isForced ? 'force' : ''}'`)
+export async function freeBoard(target: Target, project: Project, isForced: boolean): Promise<FreeOutcome> {
+  const replies = await call(target, project, `free_lease '${isForced ? 'force' : ''}'`)
   const reply = replies.find(({ word, rest }) => word === 'refused' || (word === 'freed' && rest !== 'nothing'))
   return {
     holder: reply ? parseHolder(reply) : null,
@@ -56,8 +63,8 @@ export async function freeBoard(target: Target, projectFolder: string, isForced:
 }
 
 /** Removes the models that a board keeps. */
-export async function cleanBoard(target: Target, projectFolder: string): Promise<CleanOutcome> {
-  const replies = await call(target, projectFolder, 'clean')
+export async function cleanBoard(target: Target, project: Project): Promise<CleanOutcome> {
+  const replies = await call(target, project, 'clean')
   const refusal = replies.find(({ word }) => word === 'refused')
   return {
     holder: refusal ? parseHolder(refusal) : null,
@@ -66,10 +73,10 @@ export async function cleanBoard(target: Target, projectFolder: string): Promise
   }
 }
 
-function call(target: Target, projectFolder: string, text: string): Promise<Reply[]> {
+function call(target: Target, { folder: projectFolder, environment }: Project, text: string): Promise<Reply[]> {
   const { lease = SSH_SCHEMA.options.lease!, folder = '' } = target.options
   const settings = { lease, folder, who: userHere(), token: `free${process.pid}` }
-  return callBoard(connectionOf(target, projectFolder, null), settings, text)
+  return callBoard({ ...connectionOf(target, projectFolder, null), environment }, settings, text)
 }
 
 function leaseHolder(replies: readonly Reply[]): Holder | null {

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
 import { StageError } from '../../domain/errors.ts'
 import { digestOf, sha256File } from '../../files/digest.ts'
 import { globRoot, globToRegExp, isGlob, walkFiles } from '../../files/glob.ts'
@@ -9,28 +10,32 @@ import { TOOL_STAGES, type Toolchain } from './definition.ts'
 import { placeholdersIn } from './template.ts'
 
 /** The programs of all stages, found; what the compiler makes itself is not there yet. */
-export function programsOf({ argv, version, cwd }: Toolchain): string[] {
+export function programsOf({ argv, version, cwd }: Toolchain, environment: Environment): string[] {
   const templates = [version, ...TOOL_STAGES.map((stage) => argv[stage])].filter((template) => template !== null)
   const names = templates.map(([program]) => program).filter((program) => typeof program === 'string')
   return [...new Set(names)]
     .filter((name) => placeholdersIn([name]).length === 0)
-    .map((name) => locateProgram(name, cwd))
+    .map((name) => locateProgram(name, cwd, environment.PATH))
 }
 
 /** All that the tools consist of, as far as anybody said: programs, scripts among the arguments, and `files`. */
-export function filesOfToolchain(toolchain: Toolchain): string[] {
+export function filesOfToolchain(toolchain: Toolchain, environment: Environment): string[] {
   const { argv, cwd, files } = toolchain
-  const paths = [...programsOf(toolchain), ...filesIn(argv, cwd), ...(files ?? []).flatMap(filesAt)]
+  const paths = [...programsOf(toolchain, environment), ...filesIn(argv, cwd), ...(files ?? []).flatMap(filesAt)]
   return [...new Set(paths.map((path) => realpathSync(path)))].sort()
 }
 
 /** Stands for all that decides what the tools compute; null where nobody said what they consist of. */
-export async function identityOf(toolchain: Toolchain, version: string): Promise<string | null> {
+export async function identityOf(
+  toolchain: Toolchain,
+  version: string,
+  environment: Environment,
+): Promise<string | null> {
   const { files, argv, tensors, env } = toolchain
   if (files === null) return null
   const digests: [string, string][] = []
-  for (const path of filesOfToolchain(toolchain)) digests.push([path, await sha256File(path)])
-  const variables = env.map((name) => [name, process.env[name] ?? null])
+  for (const path of filesOfToolchain(toolchain, environment)) digests.push([path, await sha256File(path)])
+  const variables = env.map((name) => [name, environment[name] ?? null])
   return digestOf({ version, argv, tensors, digests, variables, processor: processorIdentity() })
 }
 

@@ -17,11 +17,11 @@ export const TOOLCHAIN: WorkerKind = {
   name: 'toolchain',
   schema: TOOLCHAIN_SCHEMA,
   processOptions: [],
-  untried:
+  untried: () =>
     'a compiler that is a command line; describe it under toolchains in assay.config.ts, use it as toolchain:mycc',
-  async launch(target, { toolchains = {}, notice }, limits) {
+  async launch(target, { toolchains = {}, environment, notice }, limits) {
     const toolchain = findToolchain(target.device, toolchains)
-    noticeUnset(toolchain.env, `toolchain ${toolchain.name}`, notice)
+    noticeUnset(toolchain.env, `toolchain ${toolchain.name}`, environment, notice)
     const limitsMs = stageLimits(toolchain, limits)
     const scratch = join(tmpdir(), `assay-toolchain-${randomUUID()}`)
     const order: ToolchainOrder = { toolchain, limitsMs, scratch }

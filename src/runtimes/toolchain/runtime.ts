@@ -27,7 +27,7 @@ async function probe(order: ToolchainOrder): Promise<Probe> {
   const { toolchain } = order
   try {
     workingFolder(toolchain.cwd, '.')
-    const programs = programsOf(toolchain)
+    const programs = programsOf(toolchain, process.env)
     const said = await versionOf(order)
     return {
       available: true,
@@ -42,7 +42,7 @@ async function probe(order: ToolchainOrder): Promise<Probe> {
         ...(toolchain.ir.length > 0 && { forms: toolchain.ir.map(({ name }) => name) }),
       },
       detail: { file: programs.join(', ') },
-      fingerprint: await identityOf(toolchain, said),
+      fingerprint: await identityOf(toolchain, said, process.env),
     }
   } catch (error) {
     if (error instanceof WorkerFailure || error instanceof StageError)

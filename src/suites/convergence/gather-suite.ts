@@ -1,6 +1,5 @@
 import type { CaseError } from '../../domain/result.ts'
 import type { CheckpointFacts, ConvergenceTest, Manifest, ManifestEntry } from '../../files/convergence/contract.ts'
-import { shownPath } from '../../files/shown-path.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { type Gathered, gather } from './gather.ts'
 import { type GatherPoint, gatherPoint, lacksOnlySeeds } from './gather-point.ts'
@@ -82,10 +81,10 @@ function failureOf(planned: PlannedTest, gathered: Gathered, from: GatherPoint |
   return { ...error, message: [why, ...untouched(planned, gathered)].join('; ') }
 }
 
-function whyNothing({ test }: PlannedTest, { empty, outcome }: Gathered, from: GatherPoint | null): string {
+function whyNothing({ test, storage }: PlannedTest, { empty, outcome }: Gathered, from: GatherPoint | null): string {
   const saves = empty.length
   const why = from
-    ? `the program went on from ${shownPath(from.reopens.checkpoint)} and logged no step of the window after it`
+    ? `the program went on from ${storage.shown(from.reopens.checkpoint)} and logged no step of the window after it`
     : saves > 0
       ? `no step was logged after ${saves === 1 ? 'the save' : `any of ${saves} saves`}`
       : 'no line says that a checkpoint was saved'
@@ -115,7 +114,7 @@ async function figuresOf({ storage, test }: PlannedTest, gathered: Gathered | nu
     ...sparseMetrics(Object.keys(test.rules), manifest),
     ...Object.values(facts).flatMap(({ warnings }) => warnings),
     ...(gathered?.outcome.warnings ?? []),
-    ...(empty.length > 0 ? [`nothing was logged after ${empty.map(shownPath).join(', ')}`] : []),
+    ...(empty.length > 0 ? [`nothing was logged after ${empty.map((path) => storage.shown(path)).join(', ')}`] : []),
     ...(isWritten ? [`wrote ${storage.shownManifest}`] : []),
   ]
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
 import type { ConvergenceTest, GitState } from '../../files/convergence/contract.ts'
 import type { Storage } from './storage.ts'
 
@@ -7,6 +8,8 @@ export interface PlannedTest {
   readonly test: ConvergenceTest
   /** The folder that its program runs in. */
   readonly cwd: string
+  /** What its program inherits. */
+  readonly environment: Environment
   readonly storage: Storage
   /** What the program prints, as it comes. */
   readonly hear?: (test: string, line: string) => void

@@ -75,10 +75,10 @@ async function attempt(
 
 /** What is the same for every start of a test's program. */
 export function programOf(planned: PlannedTest, folder: string) {
-  const { test, cwd, hear } = planned
+  const { test, cwd, environment, hear } = planned
   return {
     cwd,
-    environment: test.environment,
+    environment: { ...environment, ...test.environment },
     stream: test.logOutput,
     parsing: test.parsing,
     sourcePath: sourcePathOf(planned),

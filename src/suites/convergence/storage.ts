@@ -14,10 +14,13 @@ export class Storage {
   readonly folder: string
   readonly manifestPath: string
   readonly sidecarPath: string
+  readonly #cwd: string
   #last: Promise<void> = Promise.resolve()
 
-  constructor(folder: string, test: Pick<ConvergenceTest, 'name'>, manifestName = DEFAULT_MANIFEST) {
+  /** `cwd`: what paths are shown relative to. */
+  constructor(folder: string, test: Pick<ConvergenceTest, 'name'>, cwd: string, manifestName = DEFAULT_MANIFEST) {
     this.folder = folder
+    this.#cwd = cwd
     this.manifestPath = join(folder, `${test.name}_${manifestName}`)
     this.sidecarPath = `${this.manifestPath.replace(/\.json$/i, '')}.assay.json`
   }
@@ -27,9 +30,13 @@ export class Storage {
     return join(this.folder, 'ckpts')
   }
 
-  /** For people: relative to the current folder where it lies inside. */
   get shownManifest(): string {
-    return shownPath(this.manifestPath)
+    return this.shown(this.manifestPath)
+  }
+
+  /** For people: relative to the current folder where it lies inside. */
+  shown(path: string): string {
+    return shownPath(path, this.#cwd)
   }
 
   get exists(): boolean {
@@ -38,7 +45,7 @@ export class Storage {
 
   async create(): Promise<void> {
     await mkdir(this.checkpoints, { recursive: true }).catch((error: unknown) => {
-      throw explainWriteError(error, shownPath(this.checkpoints))
+      throw explainWriteError(error, this.shown(this.checkpoints))
     })
   }
 

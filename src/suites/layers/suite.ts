@@ -83,7 +83,7 @@ function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<O
         reference: [reference, ...otherReferences].map(({ name }) => name).join(' and '),
         target: target.name,
         aliases: [],
-        origin: shownPath(folder.path),
+        origin: shownPath(folder.path, options.cwd),
         affinity: `${folder.name}/${scope}`,
         path: folder.path,
         dims,

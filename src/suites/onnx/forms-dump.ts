@@ -29,7 +29,7 @@ export class FormsDump {
   readonly #pool: Pool
 
   private constructor(owned: OwnedFolder, pool: Pool) {
-    this.folder = owned.path
+    this.folder = owned.shown
     this.#owned = owned
     this.#pool = pool
   }

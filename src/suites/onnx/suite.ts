@@ -167,7 +167,7 @@ function* casesOf(model: FoundModel, options: OnnxSuiteOptions): Generator<Colle
         target: target.name,
         affinity: `${model.name}/${variant.scope}`,
         aliases: [documentedId(model.name, variant.scope, target)],
-        origin: shownPath(model.path),
+        origin: shownPath(model.path, options.cwd),
         path: model.path,
         dataSet: variant.dataSet,
         dims: variant.dims,

@@ -32,7 +32,6 @@ export async function run(program: string | readonly string[], changes: Partial<
   const outcome = await runProgram({
     argv: typeof program === 'string' ? [process.execPath, `${place}.mjs`] : program,
     cwd: folder,
-    environment: {},
     stream: 'stdout',
     parsing: LOSS_PARSING,
     sourcePath: null,
@@ -44,6 +43,7 @@ export async function run(program: string | readonly string[], changes: Partial<
       return true
     },
     ...changes,
+    environment: { ...process.env, ...changes.environment },
   })
   return { ...outcome, events, log: readFileSync(logFile, 'utf8') }
 }

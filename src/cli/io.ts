@@ -1,0 +1,48 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Environment } from '../domain/environment.ts'
+import { cleanProse } from '../domain/text.ts'
+import { createStyle, type Style } from '../reporters/style.ts'
+
+type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
+export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown }
+
+const NAMES = ['SIGINT', 'SIGTERM'] as const
+
+/** Announces interruptions, as `process` does; whoever listens decides what one means, and the next one. */
+interface SignalSource {
+  on(name: (typeof NAMES)[number], listener: () => void): unknown
+  off(name: (typeof NAMES)[number], listener: () => void): unknown
+}
+
+/** All that a command has of the process that it runs in. */
+export interface CommandIo {
+  readonly cwd: string
+  readonly env: Environment
+  readonly stdin: InputStream
+  readonly stdout: OutputStream
+  readonly stderr: OutputStream
+  readonly signals: SignalSource
+}
+
+export type Action = (words: string[], options: Record<string, unknown>, io: CommandIo) => Promise<number>
+
+export function notice({ stderr }: CommandIo, text: string): void {
+  stderr.write(`${text}\n`)
+}
+
+/** What was given may be in it: names of files, words of a configuration. */
+export function complain({ stderr }: CommandIo, text: string): void {
+  stderr.write(`assay: ${cleanProse(text)}\n`)
+}
+
+export function styleOf(stream: OutputStream, { env }: CommandIo, { color }: { readonly color?: unknown }): Style {
+  return createStyle(stream, { env, ...(typeof color === 'boolean' && { color }) })
+}
+
+/** Calls back for every interruption until it is released. */
+export function onInterrupt({ signals }: CommandIo, listener: () => void): () => void {
+  for (const name of NAMES) signals.on(name, listener)
+  return () => {
+    for (const name of NAMES) signals.off(name, listener)
+  }
+}

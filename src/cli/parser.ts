@@ -1,0 +1,105 @@
+import { Command, Option, type OutputConfiguration } from 'commander'
+import { packageVersion } from '../library/package-version.ts'
+import { valueText } from '../settings/option-text.ts'
+import { flagOf, type OptionSpec } from '../settings/options.ts'
+import { type CommandSpec, GROUPS } from './commands.ts'
+import { type CommandIo, complain } from './io.ts'
+
+const EXIT_HELP = `
+Exit codes:
+  0  all passed (captured, skip, xfail and inconclusive included)
+  1  some failed, could not be judged, or passed unexpectedly
+  2  interrupted
+  3  internal error
+  4  usage or configuration error
+  5  nothing was judged`
+
+/** The command line without its commands; what it refuses is thrown as a CommanderError that has been printed. */
+export function createParser(io: CommandIo): Command {
+  return new Command('assay')
+    .description('Does this model, run on this target, still give what the trusted reference gives?')
+    .version(packageVersion())
+    .addHelpText('after', EXIT_HELP)
+    .exitOverride()
+    .configureOutput(outputOf(io))
+}
+
+function outputOf(io: CommandIo): OutputConfiguration {
+  const { stdout, stderr } = io
+  return {
+    writeOut: (text) => stdout.write(text),
+    writeErr: (text) => stderr.write(text),
+    outputError: (text) => complain(io, withAdvice(text.replace(/^error: /, ''))),
+    getOutHelpWidth: () => widthOf(stdout),
+    getErrHelpWidth: () => widthOf(stderr),
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+  }
+}
+
+const USUAL_COLUMNS = 80
+
+function widthOf({ isTTY, columns }: CommandIo['stdout']): number {
+  return (isTTY && columns) || USUAL_COLUMNS
+}
+
+/** `option '--debug-ir <folder>' argument missing; write --debug-ir and then the folder` */
+function withAdvice(message: string): string {
+  const [, flag, value] = /^option '(?:-\w, )?(--?[\w-]+) <(.+)>' argument missing/.exec(message) ?? []
+  return flag ? `${message.trimEnd()}; write ${flag} and then the ${value}` : message
+}
+
+export function addCommand(
+  parser: Command,
+  spec: CommandSpec,
+  io: CommandIo,
+  act: (words: string[], options: Record<string, unknown>) => Promise<void>,
+): void {
+  const command = parser
+    .command(spec.name, { hidden: spec.hidden === true })
+    .summary(spec.summary)
+    .description(spec.summary)
+    .exitOverride()
+  if (spec.argument) command.argument(spec.argument)
+  command.allowExcessArguments(spec.refusesWords === true)
+  for (const option of spec.options) addOption(command, option, io)
+  command.action(() => act(command.args, command.opts()))
+}
+
+function addOption(command: Command, spec: OptionSpec, io: CommandIo): void {
+  const { aliases = [], documented = [], withoutEffect } = spec
+  const hasDefault = spec.default !== undefined && spec.default !== false
+  const help = hasDefault ? `${spec.help} (default: ${valueText(spec, spec.default)})` : spec.help
+  command.addOption(optionOf(spec, spec.flags, help).hideHelp(withoutEffect !== undefined))
+  for (const flags of [...aliases, ...documented]) command.addOption(optionOf(spec, flags, spec.help).hideHelp())
+  if (withoutEffect) sayWhenGiven(command, spec.flags, io, (flag) => `${flag} does nothing here: ${withoutEffect}`)
+  for (const flags of documented) {
+    sayWhenGiven(command, flags, io, (flag) => `${flag} is written ${flagOf(spec)} here`)
+  }
+  if (spec.negatable) command.addOption(negation(spec))
+}
+
+function optionOf(spec: OptionSpec, flags: string, help: string): Option {
+  const option = new Option(flags, help)
+  const group = GROUPS.find(([, specs]) => specs.some(({ key }) => key === spec.key))?.[0]
+  if (group) option.helpGroup(`${group}:`)
+  option.attributeName = () => spec.key
+  if (spec.type === 'list') option.argParser((value: string, previous: string[] = []) => [...previous, value])
+  return option
+}
+
+/** Once, however often it is given. */
+function sayWhenGiven(command: Command, flags: string, io: CommandIo, text: (flag: string) => string): void {
+  const name = new Option(flags).name()
+  let isSaid = false
+  command.on(`option:${name}`, () => {
+    if (!isSaid) complain(io, text(`--${name}`))
+    isSaid = true
+  })
+}
+
+function negation(spec: OptionSpec): Option {
+  const option = new Option(spec.flags.replace('--', '--no-')).hideHelp()
+  option.attributeName = () => spec.key
+  return option
+}

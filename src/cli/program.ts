@@ -1,0 +1,46 @@
+import { CommanderError } from 'commander'
+import { FormatError, UsageError } from '../domain/errors.ts'
+import { cleanLog } from '../domain/text.ts'
+import { EXIT } from '../domain/verdict.ts'
+import { checkEnvironment } from '../settings/check-environment.ts'
+import { ALL_OPTIONS, COMMANDS } from './commands.ts'
+import { type CommandIo, complain } from './io.ts'
+import { addCommand, createParser } from './parser.ts'
+
+/** Runs a command line, without the names of node and of the program, and gives its exit code; never rejects. */
+export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
+  try {
+    return await parseAndRun(argv, io)
+  } catch (error) {
+    return report(error, io)
+  }
+}
+
+async function parseAndRun(argv: readonly string[], io: CommandIo): Promise<number> {
+  let exitCode: number = EXIT.ok
+  const parser = createParser(io)
+  for (const spec of COMMANDS) {
+    addCommand(parser, spec, io, async (words, options) => {
+      const notes = spec.anyEnvironment ? [] : checkEnvironment(io.env, ALL_OPTIONS)
+      for (const note of notes) complain(io, note)
+      exitCode = await (await spec.load())(words, options, io)
+    })
+  }
+  await parser.parseAsync(argv, { from: 'user' })
+  return exitCode
+}
+
+const STACK_LINES = 60
+
+function report(error: unknown, io: CommandIo): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  if (error instanceof UsageError || error instanceof FormatError) {
+    complain(io, error.message)
+    return EXIT.usage
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const { lines } = cleanLog(stack, STACK_LINES)
+  const head = 'assay: internal error. This is a bug in Assay; please report it with these lines:'
+  io.stderr.write(`${[head, ...lines].join('\n')}\n`)
+  return EXIT.internal
+}
