@@ -9,6 +9,9 @@ import { Turns } from './turns.ts'
 
 export type Worker = WorkerProxy | InProcessHost
 
+/** By name. */
+export type RuntimeKinds = Readonly<Record<string, RuntimeKind>>
+
 const MAX_SESSIONS = 500
 /** Reference and targets take turns, so each keeps its warm workers while others are busy; of more than these, not all. */
 const KEPT_TARGETS = 6
@@ -17,6 +20,7 @@ interface CrewOptions {
   readonly size: number
   readonly context: LaunchContext
   readonly limits: Limits
+  readonly kinds?: RuntimeKinds
 }
 
 interface Wish {
@@ -49,7 +53,7 @@ export class Crew {
 
   /** A warm worker for this target or a new one; waits while `size` others are busy. */
   async acquire(target: Target, wish: Wish): Promise<Worker> {
-    const kind = await runtimeKind(target.runtime)
+    const kind = await this.#kindOf(target)
     const key = workerKey(kind, target)
     if (isSingle(kind)) refuseSecond(kind, target, wish.beside ?? [])
     await this.#enter(kind, target, key, wish)
@@ -70,7 +74,7 @@ export class Crew {
   }
 
   async release(target: Target, worker: Worker, keep: boolean, beside: readonly Target[] = []): Promise<void> {
-    const kind = await runtimeKind(target.runtime)
+    const kind = await this.#kindOf(target)
     const turn = turnKey(kind, target)
     if (worker.lost && isSingle(kind)) this.#absent.set(workerKey(kind, target), worker.lost)
     if (keep && !this.#closing.signal.aborted && !worker.gone && worker.sessions < MAX_SESSIONS) {
@@ -87,6 +91,10 @@ export class Crew {
     this.#closing.abort(new Error('the pool was closed'))
     for (const { worker } of this.#idle.splice(0)) void this.#retire(worker)
     await Promise.all(this.#stopping)
+  }
+
+  async #kindOf({ runtime }: Target): Promise<RuntimeKind> {
+    return this.#options.kinds?.[runtime] ?? runtimeKind(runtime)
   }
 
   async #enter(kind: RuntimeKind, target: Target, key: string, { signal, beside = [] }: Wish): Promise<void> {

@@ -3,8 +3,8 @@ import { SkipCase, StageError, UsageError } from '../domain/errors.ts'
 import type { Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
 import { type Progress, type Task, workWithBlame } from './attempts.ts'
-import type { FormOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo } from './contract.ts'
-import { Crew, type Worker } from './crew.ts'
+import type { FormOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo, RuntimeSchema } from './contract.ts'
+import { Crew, type RuntimeKinds, type Worker } from './crew.ts'
 import { type Decoded, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
 import { RefusedRequest, WorkerFailure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -19,6 +19,8 @@ interface PoolOptions {
   readonly limits: Limits
   /** A process for every case. */
   readonly isolate?: 'case'
+  /** Runtimes that count before those of the registry. */
+  readonly kinds?: RuntimeKinds
 }
 
 interface CaptureRequest extends Task, SessionRequest {
@@ -77,9 +79,11 @@ export function createPool(options: PoolOptions): Pool {
   const crew = new Crew(options)
   const kept = new KeptSessions()
   const probes = new Map<string, Promise<Probe>>()
+  const keeps = options.isolate !== 'case'
+  const schema = ({ runtime }: Target): RuntimeSchema => options.kinds?.[runtime]?.schema ?? schemaOf(runtime)
   return {
-    probe: (target) => cached(probes, JSON.stringify(target), () => probe(crew, target, options.isolate !== 'case')),
-    schemaOf: (target) => schemaOf(target.runtime),
+    probe: (target) => cached(probes, JSON.stringify(target), () => probe(crew, target, schema(target), keeps)),
+    schemaOf: schema,
     inspect: async (request) => {
       const work = (worker: Worker, _progress: Progress, alone: boolean) =>
         inspectIn(worker, request, alone ? null : kept)
@@ -107,12 +111,12 @@ function cached<T>(map: Map<string, Promise<T>>, key: string, make: () => Promis
   return found
 }
 
-async function probe(crew: Crew, target: Target, keep: boolean): Promise<Probe> {
+async function probe(crew: Crew, target: Target, schema: RuntimeSchema, keep: boolean): Promise<Probe> {
   try {
     const worker = await crew.acquire(target, { fresh: false })
     await crew.release(target, worker, keep && worker.probe.available)
     if (!worker.probe.available) return worker.probe
-    return { ...worker.probe, fingerprint: fingerprintOf(target, schemaOf(target.runtime), worker.probe.fingerprint) }
+    return { ...worker.probe, fingerprint: fingerprintOf(target, schema, worker.probe.fingerprint) }
   } catch (error) {
     if (error instanceof WorkerFailure) return { available: false, reason: withLastLine(error) }
     const isRefusal = error instanceof RefusedRequest || (error instanceof UsageError && error.code === 'install')
