@@ -1,11 +1,12 @@
 import { StageError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
-import type { LaunchContext, Limits, RuntimeKind } from './contract.ts'
+import type { LaunchContext, Limits, RuntimeKind, WorkerLaunch } from './contract.ts'
 import { WorkerFailure } from './failure.ts'
 import { InProcessHost } from './in-process.ts'
 import { WorkerProxy } from './proxy.ts'
 import { runtimeKind } from './registry.ts'
 import { Turns } from './turns.ts'
+import { launchKey, type WarmWorkers } from './warm-workers.ts'
 
 export type Worker = WorkerProxy | InProcessHost
 
@@ -21,6 +22,10 @@ interface CrewOptions {
   readonly context: LaunchContext
   readonly limits: Limits
   readonly kinds?: RuntimeKinds
+  /** Where idle workers go in the end, and come from in the beginning. */
+  readonly warm?: WarmWorkers
+  /** Closes what is still open in a worker before others get it. */
+  readonly clear: (worker: Worker) => Promise<void>
 }
 
 interface Wish {
@@ -42,6 +47,8 @@ export class Crew {
   readonly #stopping = new Set<Promise<void>>()
   readonly #turns = new Turns()
   readonly #keys = new Set<string>()
+  /** How they were started, of those that others may use later. */
+  readonly #launches = new WeakMap<Worker, string>()
   /** By key: why it did not come. */
   readonly #absent = new Map<string, WorkerFailure>()
   readonly #closing = new AbortController()
@@ -66,7 +73,7 @@ export class Crew {
       this.#makeRoom()
       return isSingle(kind)
         ? await this.#startOnly(kind, key, target, wish.signal)
-        : await this.#start(kind, target, wish.signal)
+        : await this.#start(kind, target, wish)
     } catch (error) {
       this.#leave(turnKey(kind, target), wish.beside)
       throw error
@@ -89,8 +96,21 @@ export class Crew {
   /** Workers that are still starting, for a probe that nobody awaits any more, are ended too. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the pool was closed'))
-    for (const { worker } of this.#idle.splice(0)) void this.#retire(worker)
+    await Promise.all(this.#idle.splice(0).map(({ worker }) => this.#handOver(worker)))
     await Promise.all(this.#stopping)
+  }
+
+  /** To those who come after this pool, or to its end. */
+  async #handOver(worker: Worker): Promise<void> {
+    const launch = this.#launches.get(worker)
+    if (launch === undefined || !(worker instanceof WorkerProxy)) return this.#retire(worker)
+    try {
+      await this.#options.clear(worker)
+      await this.#options.warm?.put(launch, worker)
+    } catch {
+      // It cannot be trusted any more, and nobody waits for what it did.
+      await this.#retire(worker)
+    }
   }
 
   async #kindOf({ runtime }: Target): Promise<RuntimeKind> {
@@ -114,14 +134,14 @@ export class Crew {
     const absence = this.#absent.get(key)
     if (absence) throw absence
     try {
-      return await this.#start(kind, target, signal)
+      return await this.#start(kind, target, { fresh: true, ...(signal && { signal }) })
     } catch (error) {
       if (error instanceof WorkerFailure) this.#absent.set(key, error)
       throw error
     }
   }
 
-  async #start(kind: RuntimeKind, target: Target, signal: AbortSignal | undefined): Promise<Worker> {
+  async #start(kind: RuntimeKind, target: Target, { fresh, signal }: Wish): Promise<Worker> {
     const { context, limits } = this.#options
     if ('create' in kind) return InProcessHost.start(await kind.create(target, context), target.device)
     const { environment, hear } = context
@@ -132,7 +152,18 @@ export class Crew {
     }
     const ending = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])])
     ending.throwIfAborted()
-    return WorkerProxy.start(launch, target.device, { ...limits, ...launch.limits }, ending)
+    const start = () => WorkerProxy.start(launch, target.device, { ...limits, ...launch.limits }, ending)
+    return fresh ? start() : this.#warmOr(start, launch, workerKey(kind, target))
+  }
+
+  /** One that an earlier pool started in the same way, or a new one that later pools may have. */
+  async #warmOr(start: () => Promise<WorkerProxy>, launch: WorkerLaunch, purpose: string): Promise<Worker> {
+    const { warm, limits } = this.#options
+    const key = warm ? await launchKey(launch, purpose, { ...limits, ...launch.limits }) : null
+    if (!warm || key === null) return start()
+    const worker = warm.take(key) ?? (await start())
+    this.#launches.set(worker, key)
+    return worker
   }
 
   /** What other targets keep warm there has to go first. */

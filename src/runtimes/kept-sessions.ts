@@ -80,4 +80,10 @@ export class KeptSessions {
     kept.delete(oldest)
     await worker.close(session)
   }
+  /** Closes all that is open in a worker, for those who know nothing of it. */
+  async clear(worker: Worker): Promise<void> {
+    const kept = this.#byWorker.get(worker)
+    this.#byWorker.delete(worker)
+    for (const { session } of kept?.values() ?? []) await worker.close(session)
+  }
 }

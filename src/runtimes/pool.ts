@@ -11,6 +11,7 @@ import { fingerprintOf } from './fingerprint.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
 import { schemaOf } from './registry.ts'
+import type { WarmWorkers } from './warm-workers.ts'
 
 interface PoolOptions {
   /** Workers that may be busy at once. */
@@ -21,6 +22,8 @@ interface PoolOptions {
   readonly isolate?: 'case'
   /** Runtimes that count before those of the registry. */
   readonly kinds?: RuntimeKinds
+  /** Idle workers that an earlier pool left, and to which this one leaves its own. */
+  readonly warm?: WarmWorkers
 }
 
 interface CaptureRequest extends Task, SessionRequest {
@@ -76,8 +79,8 @@ export interface Pool {
 }
 
 export function createPool(options: PoolOptions): Pool {
-  const crew = new Crew(options)
   const kept = new KeptSessions()
+  const crew = new Crew({ ...options, clear: (worker) => kept.clear(worker) })
   const probes = new Map<string, Promise<Probe>>()
   const keeps = options.isolate !== 'case'
   const schema = ({ runtime }: Target): RuntimeSchema => options.kinds?.[runtime]?.schema ?? schemaOf(runtime)
