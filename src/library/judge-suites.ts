@@ -13,6 +13,7 @@ import { type PlanRequest, planRun } from '../runs/plan.ts'
 import { parseShard } from '../runs/shard.ts'
 import type { LaunchContext } from '../runtimes/contract.ts'
 import { createPool, type Pool } from '../runtimes/pool.ts'
+import type { WarmWorkers } from '../runtimes/warm-workers.ts'
 import { expectedPlace, readExpected } from '../settings/expected-place.ts'
 import type { TestValues } from '../settings/test-values.ts'
 import { describeEnvironment } from './environment.ts'
@@ -26,6 +27,8 @@ export interface Audience {
   readonly notice: Notice
   /** What tools print, as it comes. */
   readonly hear?: LaunchContext['hear']
+  /** Workers that stay for the next run in this process; whoever gives them closes them. */
+  readonly workers?: WarmWorkers
 }
 
 type Notice = (text: string) => void
@@ -142,10 +145,9 @@ async function narrowToFailed(cases: readonly Case[], { cwd, values }: Invocatio
   return failed
 }
 
-function poolFor(
-  { cwd, environment, values, toolchains }: Invocation,
-  { notice, hear }: Pick<Audience, 'notice' | 'hear'>,
-): Pool {
+type PoolAudience = Pick<Audience, 'notice' | 'hear' | 'workers'>
+
+function poolFor({ cwd, environment, values, toolchains }: Invocation, { notice, hear, workers }: PoolAudience): Pool {
   const folders = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes') }
   const { python } = values
   const context: LaunchContext = {
@@ -169,6 +171,7 @@ function poolFor(
       outputBytes: values.outputLimit,
     },
     ...(values.isolate === 'case' && { isolate: 'case' as const }),
+    ...(workers && { warm: workers }),
   })
 }
 

@@ -6,6 +6,7 @@ import type { Target } from '../../domain/target.ts'
 import { usualBrowsers } from '../../runtimes/chromium/find-browser.ts'
 import { DEFAULT_LIMITS, type LaunchContext } from '../../runtimes/contract.ts'
 import { createPool } from '../../runtimes/pool.ts'
+import type { WarmWorkers } from '../../runtimes/warm-workers.ts'
 import { checkEnvironment } from '../../settings/check-environment.ts'
 import type { OptionSpec } from '../../settings/options.ts'
 import { redact } from '../../settings/redact.ts'
@@ -32,11 +33,12 @@ export async function diagnose(
   asked: Asked,
   options: readonly OptionSpec[],
   onTry: (target: string) => void,
+  workers?: WarmWorkers,
 ): Promise<Diagnosis> {
   const { cwd, environment } = asked
   const { invocation, findings } = await examineSettings(asked)
   const [runtimes, sides] = await withSurvey(
-    { folder: cwd, environment, python: invocation?.values.python, toolchains: invocation?.toolchains },
+    { folder: cwd, environment, python: invocation?.values.python, toolchains: invocation?.toolchains, workers },
     onTry,
     (tools) => Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)]),
   )
@@ -56,11 +58,13 @@ interface SurveyedProject {
   readonly environment: Environment
   readonly python?: string | undefined
   readonly toolchains?: LaunchContext['toolchains']
+  /** Workers that stay for others in this process. */
+  readonly workers?: WarmWorkers | undefined
 }
 
 /** Does some work with a pool of its own, whose workers have little time to answer. */
 export async function withSurvey<T>(
-  { folder, environment, python, toolchains }: SurveyedProject,
+  { folder, environment, python, toolchains, workers }: SurveyedProject,
   onTry: (target: string) => void,
   work: (tools: SurveyTools) => Promise<T>,
 ): Promise<T> {
@@ -73,7 +77,8 @@ export async function withSurvey<T>(
     ...(toolchains && { toolchains }),
   }
   const size = Math.min(availableParallelism(), MOST_AT_ONCE)
-  const pool = createPool({ size, context, limits: { ...DEFAULT_LIMITS, startMs: PROBE_LIMIT_MS } })
+  const limits = { ...DEFAULT_LIMITS, startMs: PROBE_LIMIT_MS }
+  const pool = createPool({ size, context, limits, ...(workers && { warm: workers }) })
   try {
     return await work({ pool, context, onTry })
   } finally {
