@@ -70,7 +70,7 @@ export async function judgeFolders(folder: string, judging: Judging & { referenc
   }
 }
 
-function suiteOptions(folder: string, judging: Judging): Omit<OnnxSuiteOptions, 'pool'> {
+export function suiteOptions(folder: string, judging: Judging): Omit<OnnxSuiteOptions, 'pool'> {
   const { reference, otherReferences = [], targets = [PLAIN], kinds: _kinds, run: _run, around: _, ...more } = judging
   return {
     cwd: folder,
