@@ -21,6 +21,7 @@ export async function withAudience<T>(
       signals,
       notice: (text) => notice(io, text),
       ...(values.showOutput && { hear }),
+      ...(io.workers && { workers: io.workers }),
     })
   } finally {
     release()

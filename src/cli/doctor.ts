@@ -17,9 +17,8 @@ export const doctor =
     const progress = stderr.isTTY ? new Screen(stderr, styleOf(stderr, io, options)) : null
     const asked = askedFor('test', [], { config: options.config, python: options.python }, io)
     progress?.update([], ['looking for runtimes …'])
-    const diagnosis = await diagnose(asked, all, (target) =>
-      progress?.update([], [`trying ${cleanText(target, 60)} …`]),
-    )
+    const onTry = (target: string) => progress?.update([], [`trying ${cleanText(target, 60)} …`])
+    const diagnosis = await diagnose(asked, all, onTry, io.workers)
     progress?.update([], [])
     const style = styleOf(stdout, io, options)
     if (options.json)

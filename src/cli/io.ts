@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Environment } from '../domain/environment.ts'
 import { cleanProse } from '../domain/text.ts'
 import { createStyle, type Style } from '../reporters/style.ts'
+import type { WarmWorkers } from '../runtimes/warm-workers.ts'
 
 type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
 export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown }
@@ -22,6 +23,8 @@ export interface CommandIo {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
   readonly signals: SignalSource
+  /** Workers that stay for the next command in this process; whoever gives them closes them. */
+  readonly workers?: WarmWorkers
 }
 
 export type Action = (words: string[], options: Record<string, unknown>, io: CommandIo) => Promise<number>

@@ -42,7 +42,12 @@ function poolWith(warm: WarmWorkers, { launch, kind, limits, isolate }: Settings
     launch: async () => ({ ...LAUNCH, ...launch }),
     ...kind,
   }
-  const context = { projectFolder: dirname(script), runtimesFolder: dirname(script), notice: () => {} }
+  const context = {
+    environment: process.env,
+    projectFolder: dirname(script),
+    runtimesFolder: dirname(script),
+    notice: () => {},
+  }
   return createPool({
     size: 1,
     context,

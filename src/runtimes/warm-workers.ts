@@ -51,7 +51,7 @@ export async function launchKey(launch: WorkerLaunch, purpose: string, limits: L
   // A foreign program may be another one by the next run, in files that nobody here knows.
   if (scratch !== undefined || hear || notice || inherits) return null
   const cwd = launch.cwd ?? process.cwd()
-  const env = { ...process.env, ...launch.env }
+  const env = { ...launch.environment, ...launch.env }
   const words = await Promise.all(argv.map((word) => identityOf(word, cwd)))
   return JSON.stringify([purpose, words, shown, channel, cwd, sorted(env), sorted(limits)])
 }

@@ -50,7 +50,7 @@ export function testTarget(spec: string): Target {
 export function inProcessPool(folder: string, kinds: readonly InProcessKind[] = []): Pool {
   return createPool({
     size: 1,
-    context: { projectFolder: folder, runtimesFolder: folder, notice: () => {} },
+    context: { environment: process.env, projectFolder: folder, runtimesFolder: folder, notice: () => {} },
     limits: DEFAULT_LIMITS,
     kinds: Object.fromEntries([ORT_IN_PROCESS, ...kinds].map((kind) => [kind.name, kind])),
   })
