@@ -1,12 +1,15 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { EventEmitter } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import { run } from '../src/cli/program.ts'
 import type { Result } from '../src/domain/result.ts'
 import type { RunHeader, Summary } from '../src/domain/run.ts'
+import { WarmWorkers } from '../src/runtimes/warm-workers.ts'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 export const main = join(root, 'dist/cli/main.js')
@@ -55,25 +58,40 @@ export function copyFixture(name: string, to: string): void {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Runs the built command line as a user does, but on whole models alone unless layers are asked for. */
-export function assay(args: readonly string[], cwd: string, env: Environment = {}): Promise<Ran> {
-  return ended(startAssay(args, cwd, env))
+/** They serve every command of a test file. */
+const workers = new WarmWorkers()
+afterAll(() => workers.close())
+
+/** Collects what a command prints. */
+class KeptText extends Writable {
+  text = ''
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.text += chunk
+    done()
+  }
+}
+
+/** Runs a command line in this process, as a person would have it, but on whole models alone unless layers are asked for. */
+export async function assay(args: readonly string[], cwd: string, env: Environment = {}): Promise<Ran> {
+  const [stdout, stderr] = [new KeptText(), new KeptText()]
+  const stdin = Readable.from([])
+  const io = { cwd, env: environmentOf(env), stdin, stdout, stderr, signals: new EventEmitter(), workers }
+  return { code: await run(args, io), signal: null, stdout: stdout.text, stderr: stderr.text }
 }
 
 type RunningAssay = ChildProcessByStdio<null, Readable, Readable>
 
+/** Starts the built command line as a process of its own: for signals, pipes, exit codes and memory. */
 export function startAssay(args: readonly string[], cwd: string, env: Environment = {}): RunningAssay {
-  return spawn(process.execPath, [main, ...args], {
-    cwd,
-    env: { ...userEnvironment(), ASSAY_SCOPE: 'full', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  return spawn(process.execPath, [main, ...args], { cwd, env: environmentOf(env), stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
 /** As a person has it: without what a test runner or a CI system sets. */
-function userEnvironment(): NodeJS.ProcessEnv {
+function environmentOf(changes: Environment): Environment {
   const others = Object.entries(process.env).filter(([name]) => !/^(CI|GITHUB_|FORCE_COLOR|ASSAY_)/.test(name))
-  return { ...Object.fromEntries(others), NO_COLOR: '1' }
+  const all = { ...Object.fromEntries(others), NO_COLOR: '1', ASSAY_SCOPE: 'full', ...changes }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
 /** Waits for the end of a process and of what it prints. */
