@@ -58,8 +58,8 @@ export function copyFixture(name: string, to: string): void {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** They serve every command of a test file. */
-const workers = new WarmWorkers()
+/** They serve every command of a test file; closing them ends those that wait for more. */
+export const workers = new WarmWorkers()
 afterAll(() => workers.close())
 
 /** Collects what a command prints. */

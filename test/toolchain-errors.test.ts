@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
-import { assay, assayJson, ended, project, root, startAssay, temporaryFolder } from './assay.ts'
+import { assay, assayJson, ended, project, root, startAssay, temporaryFolder, workers } from './assay.ts'
 import { identity } from './conformance/models.ts'
 import { affineModel } from './small-models.ts'
 import { survivorsOf } from './survivors.ts'
@@ -123,6 +123,7 @@ describe('a toolchain that fails is an error at its stage, and says how', () => 
   })
 
   test('no process and no folder is left', async () => {
+    await workers.close()
     for (let i = 0; i < 100 && survivorsOf(mark).length > 0; i++) await delay(50)
     expect(survivorsOf(mark)).toEqual([])
     expect(readdirSync(tmp)).toEqual([])

@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path'
+import { relative } from 'node:path'
 import { METRICS, type MetricName } from '../compare/decoders/contract.ts'
 import { UsageError } from '../domain/errors.ts'
 import { nearest, unknown } from '../domain/target.ts'
@@ -13,12 +13,13 @@ import type { Action, CommandIo } from './io.ts'
 
 export const thresholds: Action = async (words, options, io) => {
   const { values } = resolveOptions(THRESHOLDS_OPTIONS, { commandLine: options, environment: io.env, file: {} })
-  const metricsFolder = resolve(io.cwd, String(values.metricsDir))
+  const metricsFolder = String(values.metricsDir)
   const learnt = await learnThresholds({
+    cwd: io.cwd,
     models: [...words, ...((values.model as string[] | undefined) ?? [])],
     metrics: metricNames(values.metrics as readonly string[]),
     metricsFolder,
-    outputFolder: resolve(io.cwd, String(values.output ?? metricsFolder)),
+    outputFolder: String(values.output ?? metricsFolder),
   })
   if (values.json) io.stdout.write(`${inertJson({ schema: 'assay/learnt-thresholds@1', learnt }, 2)}\n`)
   else for (const one of learnt) print(one, io)

@@ -20,7 +20,7 @@ function folderWith(files: Readonly<Record<string, string>>): string {
 }
 
 const learn = (folder: string, metrics: readonly ('ce' | 'diff_mean')[] = ['ce'], outputFolder = folder) =>
-  learnThresholds({ models: [], metrics, metricsFolder: folder, outputFolder })
+  learnThresholds({ cwd: folder, models: [], metrics, metricsFolder: folder, outputFolder })
 
 const CE = 'm_max-new-tokens-2_batch-size-8_seq-length-64_dtype-fp16.ce.csv'
 

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { basename, relative } from 'node:path'
+import { basename, relative, resolve } from 'node:path'
 import type { MetricName } from '../compare/decoders/contract.ts'
 import { quantileInterval } from '../compare/statistics/binomial.ts'
 import { percentile, sorted } from '../compare/statistics/percentile.ts'
@@ -16,6 +16,8 @@ const PERCENT = 99
 const CONFIDENCE = 0.95
 
 export interface ThresholdsRequest {
+  /** Where paths begin. */
+  readonly cwd: string
   /** Empty: every model of the folder. */
   readonly models: readonly string[]
   readonly metrics: readonly MetricName[]
@@ -34,18 +36,20 @@ export interface LearntThresholds {
 
 /** Pools the metric files of each model and writes what healthy tokens stay below. */
 export async function learnThresholds(request: ThresholdsRequest): Promise<LearntThresholds[]> {
-  const all = findMetricFiles(request.metricsFolder)
-  refuseNoFolder(request.outputFolder)
+  const { cwd, metricsFolder } = request
+  const all = findMetricFiles(metricsFolder, cwd)
+  refuseNoFolder(request)
+  const folder = resolve(cwd, request.outputFolder)
   const models = modelsOf(request, all)
   const learnt: Omit<LearntThresholds, 'path'>[] = []
   for (const [model, given] of models) learnt.push(await learnModel(model, given, all, request))
   const written: LearntThresholds[] = []
-  for (const one of learnt) written.push({ ...one, path: await writeThresholds(request.outputFolder, one.thresholds) })
+  for (const one of learnt) written.push({ ...one, path: await writeThresholds(folder, one.thresholds) })
   return written
 }
 
-function refuseNoFolder(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
+function refuseNoFolder({ cwd, outputFolder: folder }: ThresholdsRequest): void {
+  if (statSync(resolve(cwd, folder), { throwIfNoEntry: false })?.isDirectory()) return
   throw new UsageError('output', `${folder} is no folder; create it first, or give another one with --output`)
 }
 
@@ -75,7 +79,7 @@ async function learnModel(
   model: string,
   given: string,
   all: readonly MetricFile[],
-  { metrics, outputFolder }: ThresholdsRequest,
+  { metrics, cwd, outputFolder }: ThresholdsRequest,
 ): Promise<Omit<LearntThresholds, 'path'>> {
   const own = all.filter((file) => file.model === model)
   const shapes: ShapeFiles[] = []
@@ -93,7 +97,7 @@ async function learnModel(
     reference: origin?.reference ?? null,
     baseline: origin?.baseline ?? null,
     metrics: pooled,
-    shapes: shapes.map((shape) => shapeThresholds(shape, outputFolder)),
+    shapes: shapes.map((shape) => shapeThresholds(shape, resolve(cwd, outputFolder))),
     dataset: origin?.dataset ?? null,
     created: new Date().toISOString(),
     environment: describeEnvironment(),

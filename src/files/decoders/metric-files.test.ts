@@ -25,7 +25,7 @@ describe('metric files', () => {
     const paths = await writeMetricFiles(folder, 'org/m', SHAPE, values)
     expect(readFileSync(paths[0]!, 'utf8')).toBe('ce\n2.5\n0.10000000149011612\n')
     expect(readFileSync(paths[2]!, 'utf8')).toBe('prob_std\nnan\ninf\n')
-    const files = findMetricFiles(folder)
+    const files = findMetricFiles(folder, folder)
     expect(files.map(({ metric }) => metric)).toEqual(['ce', 'diff_mean', 'prob_mean', 'prob_std'])
     const read = await readMetricFile(files[1]!)
     expect([...read]).toEqual([0, Math.fround(7.8396e-4)])
@@ -34,8 +34,8 @@ describe('metric files', () => {
 
   test('are files, and a folder of that name is none', () => {
     mkdirSync(join(folder, 'x_max-new-tokens-1_batch-size-1_seq-length-1_dtype-x.ce.csv'))
-    expect(findMetricFiles(folder)).toHaveLength(4)
-    expect(() => findMetricFiles(join(folder, 'none'))).toThrow(/is no folder of metric files/)
+    expect(findMetricFiles(folder, folder)).toHaveLength(4)
+    expect(() => findMetricFiles('none', folder)).toThrow(/is no folder of metric files/)
   })
 })
 

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { MetricName } from '../../compare/decoders/contract.ts'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
@@ -40,8 +40,9 @@ export interface MetricFile extends MetricFileName {
 }
 
 /** All metric files of a folder, in the order of their names. */
-export function findMetricFiles(folder: string): MetricFile[] {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw noFolder(folder)
+export function findMetricFiles(given: string, cwd: string): MetricFile[] {
+  const folder = resolve(cwd, given)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw noFolder(given, cwd)
   const names = readdirSync(folder).sort()
   return names.flatMap((name) => {
     const parsed = parseMetricName(name)
@@ -50,8 +51,8 @@ export function findMetricFiles(folder: string): MetricFile[] {
   })
 }
 
-function noFolder(folder: string): UsageError {
-  const near = nearFile(folder)
+function noFolder(folder: string, cwd: string): UsageError {
+  const near = nearFile(folder, cwd)
   const hint = near ? `did you mean ${near}?` : 'assay decoders baseline writes one, --metrics-dir names another'
   return new UsageError('metrics', `${folder} is no folder of metric files; ${hint}`)
 }

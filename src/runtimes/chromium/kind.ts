@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { pageOrder } from '../browser/work-order.ts'
 import type { WorkerKind } from '../contract.ts'
 import { processorIdentity } from '../fingerprint.ts'
 import { locatePackage } from '../resolve.ts'
+import { scratchFolder } from '../scratch-folder.ts'
 import { workerEntry } from '../worker-entry.ts'
 import { findBrowser, locateBrowser } from './find-browser.ts'
 import { browserFlags } from './flags.ts'
@@ -24,7 +22,7 @@ export const CHROMIUM: WorkerKind = {
     const page = await pageOrder(target, context, processorIdentity())
     const program = await findBrowser(target.options.browser, context)
     // The browser makes it: a worker that is never started leaves nothing behind.
-    const scratch = join(tmpdir(), `assay-chromium-${randomBytes(6).toString('hex')}`)
+    const scratch = scratchFolder('chromium', context.environment)
     const order: BrowserOrder = { page, program, flags: browserFlags(target, scratch), scratch }
     const argv = [process.execPath, workerEntry('chromium/worker.js'), JSON.stringify(order)]
     return { argv, channel: 'fd3', scratch }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { hostname, tmpdir, userInfo } from 'node:os'
+import { hostname, userInfo } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseSeconds } from '../../domain/duration.ts'
 import type { Environment } from '../../domain/environment.ts'
@@ -8,6 +8,7 @@ import type { Target } from '../../domain/target.ts'
 import { cleanText } from '../../domain/text.ts'
 import type { LaunchContext, Limits, Need, WorkerKind } from '../contract.ts'
 import { findProgram } from '../find-program.ts'
+import { scratchFolder } from '../scratch-folder.ts'
 import { workerEntry } from '../worker-entry.ts'
 import { destinationOf, parseAddress } from './address.ts'
 import { type Connection, isPlainPath } from './connection.ts'
@@ -78,10 +79,10 @@ export function userHere(): string {
   return `${userInfo().username}@${hostname()}`
 }
 
-function boardOrder(target: Target, { projectFolder, owner }: LaunchContext, limits: Limits): BoardOrder {
+function boardOrder(target: Target, { projectFolder, environment, owner }: LaunchContext, limits: Limits): BoardOrder {
   const { options } = target
   const token = randomBytes(16).toString('hex')
-  const scratch = join(tmpdir(), `assay-ssh-${token.slice(0, 12)}`)
+  const scratch = scratchFolder('ssh', environment)
   const socket = join(scratch, 's')
   const deploy = options.deploy === undefined ? null : resolve(projectFolder, options.deploy)
   const program = options.program ?? `./${basename(deploy!)}`

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Limits, WorkerKind } from '../contract.ts'
 import { noticeUnset } from '../inherited-environment.ts'
+import { scratchFolder } from '../scratch-folder.ts'
 import { workerEntry } from '../worker-entry.ts'
 import type { ToolchainOrder } from './build.ts'
 import type { Toolchain } from './definition.ts'
@@ -23,7 +21,7 @@ export const TOOLCHAIN: WorkerKind = {
     const toolchain = findToolchain(target.device, toolchains)
     noticeUnset(toolchain.env, `toolchain ${toolchain.name}`, environment, notice)
     const limitsMs = stageLimits(toolchain, limits)
-    const scratch = join(tmpdir(), `assay-toolchain-${randomUUID()}`)
+    const scratch = scratchFolder('toolchain', environment)
     const order: ToolchainOrder = { toolchain, limitsMs, scratch }
     return {
       argv: [process.execPath, workerEntry('toolchain/worker.js'), JSON.stringify(order)],

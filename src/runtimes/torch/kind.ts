@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { WorkerKind } from '../contract.ts'
 import { pythonKind } from '../python/kind.ts'
+import { scratchFolder } from '../scratch-folder.ts'
 import { TORCH_SCHEMA } from './schema.ts'
 
 const PLAIN = pythonKind('torch', TORCH_SCHEMA)
@@ -13,7 +12,7 @@ export const TORCH: WorkerKind = {
   async launch(target, context, limits) {
     const launch = await PLAIN.launch(target, context, limits)
     // The worker makes it: one that is never started leaves nothing behind.
-    const scratch = join(tmpdir(), `assay-torch-${randomBytes(6).toString('hex')}`)
+    const scratch = scratchFolder('torch', context.environment)
     const folders = { HF_HOME: scratch, HF_MODULES_CACHE: join(scratch, 'modules'), ASSAY_SCRATCH: scratch }
     return { ...launch, scratch, env: { ...launch.env, ...folders } }
   },
