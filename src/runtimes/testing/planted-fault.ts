@@ -21,18 +21,24 @@ export interface Fault {
   /** Why it is not here at all. */
   readonly absent?: string
   readonly capabilities?: Partial<Capabilities>
-  /** Throws where it refuses the model; `opened` counts the sessions of its worker, from 1. */
-  readonly open?: (model: ModelRef, options: OpenOptions, opened: number) => void
+  /** Throws where it refuses the model. */
+  readonly open?: (model: ModelRef, options: OpenOptions) => void
   /** Throws where it refuses to run. */
   readonly run?: () => void
   /** What it gives in place of an output; null: nothing. */
-  readonly output?: (name: string, tensor: Tensor, opened: number) => Tensor | null
+  readonly output?: (name: string, tensor: Tensor, session: FaultySession) => Tensor | null
   /** Under which name it gives an output, where that is another. */
   readonly names?: Readonly<Record<string, string>>
   /** What its device says against the work. */
   readonly warnings?: readonly string[]
   /** What it gives in place of a step. */
   readonly step?: (step: DecodeStep) => DecodeStep
+}
+
+interface FaultySession {
+  readonly model: ModelRef
+  /** How many its worker has opened, with this one. */
+  readonly opened: number
 }
 
 /** onnxruntime under another name, with something wrong about it. */
@@ -47,9 +53,9 @@ function faulty(name: string, fault: Fault, real: Runtime): Runtime {
     name,
     probe: async (device) => probeOf(name, fault, await real.probe(device)),
     open: async (model, options) => {
-      const number = ++opened
-      fault.open?.(model, options, number)
-      return faultySession(await real.open(model, options), fault, number)
+      const about = { model, opened: ++opened }
+      fault.open?.(model, options)
+      return faultySession(await real.open(model, options), fault, about)
     },
   }
 }
@@ -61,14 +67,14 @@ function probeOf(name: string, { absent, capabilities }: Fault, probe: Probe): P
   return { ...probe, capabilities: { ...probe.capabilities, ...capabilities }, fingerprint }
 }
 
-function faultySession(session: Session, fault: Fault, opened: number): Session {
+function faultySession(session: Session, fault: Fault, about: FaultySession): Session {
   const { warnings } = fault
   return {
     ...session,
     async run(inputs, sink) {
       fault.run?.()
       const withheld = new Set<string>()
-      const ran = await session.run(inputs, faultySink(sink, fault, opened, withheld))
+      const ran = await session.run(inputs, faultySink(sink, fault, about, withheld))
       const values = ran.values.filter((value) => !withheld.has(value.name))
       return { ...ran, values, ...(warnings && { warnings }) } satisfies RunOutcome
     },
@@ -77,10 +83,15 @@ function faultySession(session: Session, fault: Fault, opened: number): Session 
 }
 
 /** onnxruntime gives every output in one piece. */
-function faultySink(sink: TensorSink, { output, names }: Fault, opened: number, withheld: Set<string>): TensorSink {
+function faultySink(
+  sink: TensorSink,
+  { output, names }: Fault,
+  about: FaultySession,
+  withheld: Set<string>,
+): TensorSink {
   return async (chunk: TensorChunk) => {
     const { name, dtype, shape, bytes } = chunk
-    const given = output ? output(name, { dtype, shape, bytes }, opened) : { dtype, shape, bytes }
+    const given = output ? output(name, { dtype, shape, bytes }, about) : { dtype, shape, bytes }
     if (given) await sink({ ...chunk, ...given, name: names?.[name] ?? name })
     else withheld.add(name)
   }
@@ -111,4 +122,9 @@ export function numbersOf({ dtype, shape, bytes }: Tensor): Float64Array {
 /** The same numbers in another dtype. */
 export function asDType(tensor: Tensor, dtype: DType): Tensor {
   return { dtype, shape: tensor.shape, bytes: encodeNumbers(dtype, numbersOf(tensor)) }
+}
+
+/** A model that was edited or cut out, with a node of this op. */
+export function hasOp(model: ModelRef, op: string): boolean {
+  return 'bytes' in model && Buffer.from(model.bytes).includes(op)
 }

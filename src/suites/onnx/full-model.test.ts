@@ -155,7 +155,7 @@ describe('a side that refuses', () => {
 describe('a target whose sessions share memory', () => {
   const spoilt: Fault = {
     capabilities: { sharedMemory: true },
-    output: (_name, given, opened) => (opened === 1 ? given : withNumbers(given, (value) => value + 1)),
+    output: (_name, given, { opened }) => (opened === 1 ? given : withNumbers(given, (value) => value + 1)),
   }
 
   test('is unstable where it passes alone', async () => {
