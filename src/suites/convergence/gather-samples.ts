@@ -1,8 +1,9 @@
 import { StageError } from '../../domain/errors.ts'
 import type { Lab } from '../../runs/contract.ts'
-import { metricsOf, replayAll, type WindowUnderTest } from './judge-replay.ts'
+import { replayAll } from './judge-replay.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { wholeRecording } from './whole-recording.ts'
+import { metricsOf, type WindowUnderTest } from './window-under-test.ts'
 
 /** Does every window again with the seeds that it lacks, so that what noise is normal is known; written down after each. */
 export async function gatherSamples(planned: PlannedTest, seeds: readonly number[], lab: Lab): Promise<void> {

@@ -1,9 +1,9 @@
 import { StageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import type { Manifest, ManifestEntry } from '../../files/convergence/contract.ts'
-import { metricsOf } from './judge-replay.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { strangeText } from './strange-values.ts'
+import { metricsOf } from './window-under-test.ts'
 
 /** Recordings that no replay could be judged by. */
 export function refuseUseless(planned: PlannedTest, manifest: Manifest): void {

@@ -2,9 +2,10 @@ import { StageError } from '../../domain/errors.ts'
 import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { doubtGathering, judgeDoubt } from './doubt-gathering.ts'
-import { judgeReplay, metricsOf, type WindowUnderTest } from './judge-replay.ts'
+import { judgeReplay } from './judge-replay.ts'
 import { type ConvergenceOptions, type PlannedTest, sourcePathOf } from './planned-test.ts'
 import { renewWindow } from './renew-window.ts'
+import { metricsOf, type WindowUnderTest } from './window-under-test.ts'
 
 type Judge = (c: Case, lab: Lab) => Promise<Judgement>
 

@@ -3,11 +3,11 @@ import { joinWords, stepList } from '../../compare/convergence/step-list.ts'
 import type { LoggedValues, Recording } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
-import type { WindowUnderTest } from './judge-replay.ts'
 import { isHealthy, programError } from './program-error.ts'
 import type { Replay } from './replay.ts'
 import { seriesName } from './series-name.ts'
 import { strangeText } from './strange-values.ts'
+import type { WindowUnderTest } from './window-under-test.ts'
 
 /** What a replay logged, where it may stand for a reference: the program was well, and all is there and finite. */
 export function wholeRecording({ entry, planned }: WindowUnderTest, replay: Replay): Recording {

@@ -1,0 +1,142 @@
+import { basename } from 'node:path'
+import type { WindowJudgement } from '../../compare/convergence/contract.ts'
+import { judgeWindow } from '../../compare/convergence/judge-window.ts'
+import { worstMetrics } from '../../compare/metrics.ts'
+import type { Recording } from '../../domain/convergence.ts'
+import type { CaseError } from '../../domain/result.ts'
+import { cleanText } from '../../domain/text.ts'
+import type { CheckpointFacts, ManifestEntry } from '../../files/convergence/contract.ts'
+import type { Judgement } from '../../runs/contract.ts'
+import { curveOf, outputOf, reasonOf } from './describe-window.ts'
+import type { PlannedTest } from './planned-test.ts'
+import { isHealthy, programError } from './program-error.ts'
+import { provenanceOf } from './provenance.ts'
+import type { Replay } from './replay.ts'
+import { factsOf, rulesOf, type WindowUnderTest } from './window-under-test.ts'
+
+/** Compares what replays of a window logged with what was recorded; no program is needed for it. */
+export function compareReplays(window: WindowUnderTest, replays: readonly Replay[]): WindowJudgement {
+  const { entry, windows } = window
+  // A replay that broke off at a value that is not finite is judged up to there: that it has no more steps is no news.
+  const broken = replays.flatMap(({ brokeAt }) => brokeAt?.step ?? [])
+  const last = Math.min(Number.POSITIVE_INFINITY, ...broken)
+  const upTo = (recording: Recording) => new Map([...recording].filter(([step]) => step <= last))
+  const samples = factsOf(window)?.samples ?? []
+  const rules = rulesOf(window)
+  const judged = judgeWindow({
+    rules,
+    recorded: upTo(entry.results),
+    samples: samples.map(({ results }) => upTo(results)),
+    replays: replays.map(({ recording }) => upTo(recording)),
+    replayNames: replays.map(({ seed }) => `seed ${seed}`),
+    windows,
+  })
+  const metrics = Object.keys(rules)
+  const steps = [...entry.results.values()].filter((logged) => metrics.some((name) => Object.hasOwn(logged, name)))
+  return { ...judged, coverage: { ...judged.coverage, expected: steps.length * replays.length } }
+}
+
+/** What the comparison means, in the light of how the programs ended. */
+export function judgementOf(
+  window: WindowUnderTest,
+  replays: readonly Replay[],
+  judged: WindowJudgement,
+  seeds: readonly number[],
+): Omit<Judgement, 'reproduce'> {
+  const facts = factsOf(window)
+  const failed = replays.find(({ outcome }) => !isHealthy(outcome))
+  const error = failed ? programError(failed) : nothingLogged(judged, replays)
+  // Of a program that logged nothing there is nothing to show beside its error.
+  const shown = judged.coverage.compared > 0 ? judged.series : []
+  const isBroken = replays.some(({ brokeAt }) => brokeAt !== null)
+  const outputs = shown.map(outputOf)
+  return {
+    verdict: error ? 'error' : isBroken && judged.verdict === 'pass' ? 'fail' : judged.verdict,
+    ...reasonFor(window, judged, replays, error),
+    ...(error && { error }),
+    flags: flagsOf(replays, facts),
+    coverage: judged.coverage,
+    metrics: worstMetrics(outputs),
+    outputs,
+    worst: [],
+    curves: shown.map((series) => curveOf(series, replays.length)),
+    figures: [...figuresOf(window, replays), ...seedless(window.planned, seeds), ...(facts?.warnings ?? [])],
+    measurements: measurementsOf(window, replays),
+  }
+}
+
+function nothingLogged({ coverage }: WindowJudgement, replays: readonly Replay[]): CaseError | null {
+  if (coverage.expected === 0 || replays.some(({ recording }) => recording.size > 0)) return null
+  const message = `the program ended without logging any of the ${coverage.expected} recorded steps`
+  return { stage: 'run', side: 'target', message }
+}
+
+function reasonFor(
+  { planned, entry }: WindowUnderTest,
+  judged: WindowJudgement,
+  replays: readonly Replay[],
+  error: CaseError | null,
+) {
+  const isDocumentedStart = planned.test.resumeAt === 'last_step' && judged.verdict !== 'pass'
+  const hints = isDocumentedStart ? offByOne(entry, replays) : []
+  const reason = [error ? undefined : reasonOf(judged), ...replays.flatMap(breakText), ...hints]
+    .filter(Boolean)
+    .join('; ')
+  return reason === '' ? {} : { reason }
+}
+
+function breakText({ brokeAt, seed }: Replay): string[] {
+  if (brokeAt === null) return []
+  const { step, metric, text } = brokeAt
+  const who = seed === null ? '' : `seed ${seed} `
+  return [`${who}ended at step ${step}, where ${cleanText(metric, 60)} is "${cleanText(text, 40)}" and not finite`]
+}
+
+/** The documented start does the step of the checkpoint again and so ends one too early. */
+function offByOne({ startStep, results }: ManifestEntry, replays: readonly Replay[]): string[] {
+  const isRedone = !results.has(startStep) && replays.some(({ early }) => early.includes(startStep))
+  if (!isRedone) return []
+  return [
+    `the replay began with step ${startStep}, which the checkpoint already has: resume_at: next_step starts it one step later`,
+  ]
+}
+
+function flagsOf(replays: readonly Replay[], facts: CheckpointFacts | undefined): string[] {
+  return [
+    ...(replays.some(({ attempts }) => attempts > 1) ? ['retried'] : []),
+    ...(facts && !facts.complete ? ['short-recording'] : []),
+    ...(facts && facts.warnings.length > 0 ? ['warning'] : []),
+  ]
+}
+
+function figuresOf(window: WindowUnderTest, replays: readonly Replay[]): string[] {
+  const { entry, planned } = window
+  const judged = rulesOf(window)
+  const absent = Object.keys(planned.test.rules).filter((name) => !Object.hasOwn(judged, name))
+  const steps = [...entry.results.keys()]
+  const warnings = [...new Set(replays.flatMap(({ outcome }) => outcome.warnings))]
+  const seeds = replays.flatMap(({ seed }) => (seed === null ? [] : [seed]))
+  return [
+    `steps ${steps[0]} to ${steps.at(-1)} from ${entry.checkpoint}${seeds.length > 0 ? `, seeds ${seeds.join(', ')}` : ''}`,
+    ...(absent.length > 0 ? [`without ${absent.join(', ')}, which no step of this window logged`] : []),
+    ...warnings,
+  ]
+}
+
+export function seedless({ test }: PlannedTest, seeds: readonly number[]): string[] {
+  if (seeds.length === 0 || test.flags.run.seed) return []
+  return [`without --seeds: ${test.name} has no flags.run.seed, the key of its seed`]
+}
+
+function measurementsOf(
+  { entry, sidecar, planned }: WindowUnderTest,
+  replays: readonly Replay[],
+): Record<string, string | number> {
+  return {
+    'reference.manifest': basename(planned.storage.manifestPath),
+    ...(sidecar && provenanceOf(sidecar, entry.startStep)),
+    'target.command': (replays[0]?.argv ?? []).join(' '),
+    ...(sidecar &&
+      sidecar.configDigest !== planned.test.digest && { 'target.configuration': 'changed since gathering' }),
+  }
+}

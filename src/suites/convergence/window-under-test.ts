@@ -1,0 +1,30 @@
+import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
+import type { PlannedTest } from './planned-test.ts'
+
+/** One recording of a manifest, to be done again. */
+export interface WindowUnderTest {
+  readonly planned: PlannedTest
+  readonly entry: ManifestEntry
+  readonly sidecar: Sidecar | null
+  /** How many windows of this test are judged. */
+  readonly windows: number
+  /** Metrics that some window of the manifest has. */
+  readonly recorded: ReadonlySet<string>
+}
+
+export function factsOf({ entry, sidecar }: WindowUnderTest): CheckpointFacts | undefined {
+  return sidecar?.checkpoints[entry.startStep]
+}
+
+/** Names of all metrics that some step of some window has. */
+export function metricsOf(manifest: Manifest): Set<string> {
+  const steps = manifest.flatMap(({ results }) => [...results.values()])
+  return new Set(steps.flatMap((logged) => Object.keys(logged)))
+}
+
+/** A metric that is logged now and then is judged in the windows that have it; one that none has was not gathered. */
+export function rulesOf({ planned, entry, recorded }: WindowUnderTest): PlannedTest['test']['rules'] {
+  const here = metricsOf([entry])
+  const rules = Object.entries(planned.test.rules).filter(([name]) => here.has(name) || !recorded.has(name))
+  return rules.length === 0 ? planned.test.rules : Object.fromEntries(rules)
+}
