@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { PlannedTest } from './planned-test.ts'
-import { copyOf, gatherDemo } from './testing/demo-run.ts'
-import { demoPlan, demoStep, withVariables } from './testing/demo-window.ts'
+import { copyOf, gatherDemo, replayDemo } from './testing/demo-run.ts'
+import { demoPlan, demoStep, planIn, withVariables } from './testing/demo-window.ts'
 
 const stored = ({ storage }: PlannedTest) =>
   [storage.manifestPath, storage.sidecarPath].map((path) => readFileSync(path, 'utf8'))
@@ -47,14 +47,23 @@ describe('gathering', () => {
     ])
   })
 
-  test('tells which metrics are not on every step', async () => {
-    const { figures } = await gatherDemo(await demoPlan([['Accuracy: (', 'Accuracy: (0[.][89]']]))
-    expect(figures).toContain('accuracy is on 5 of the 9 recorded steps')
+  test('tells which metrics are not on every step, and they are compared where they are', async () => {
+    const planned = await demoPlan([['Accuracy: (', 'Accuracy: (0[.][89]']])
+    expect((await gatherDemo(planned)).figures).toContain('accuracy is on 5 of the 9 recorded steps')
+    const [first, second] = await replayDemo(planned, {}, 'ckpt_0 or ckpt_3')
+    expect([first!.verdict, first!.outputs.map(({ name }) => name)]).toEqual(['pass', ['loss.main', 'loss.penalty']])
+    expect([second!.verdict, second!.outputs.map(({ name }) => name)]).toEqual([
+      'pass',
+      ['loss.main', 'loss.penalty', 'accuracy'],
+    ])
   })
 
-  test('tells of a step that was saved twice', async () => {
-    const { figures } = await gatherDemo(withVariables(await demoPlan(), { MODE: 'twice' }))
-    expect(figures).toContainEqual(expect.stringMatching(/^step 3 was saved twice/))
+  test('tells of a step that was saved twice, then and whenever it is replayed', async () => {
+    const planned = withVariables(await demoPlan(), { MODE: 'twice' })
+    expect((await gatherDemo(planned)).figures).toContainEqual(expect.stringMatching(/^step 3 was saved twice/))
+    const [result] = await replayDemo(planned, {}, 'ckpt_3')
+    expect(result).toMatchObject({ verdict: 'pass', flags: ['warning'] })
+    expect(result!.figures).toContainEqual(expect.stringMatching(/^step 3 was saved twice/))
   })
 
   test('leaves the window of the first epoch where steps are counted anew in every one', async () => {
@@ -142,6 +151,18 @@ describe('a gathering that did not end', () => {
     expect(stored(planned)).toEqual(before)
   })
 
+  test('keeps when and at which commit each of its windows was recorded', async () => {
+    const planned = await demoPlan()
+    const at = (commit: string) => ({ git: async () => ({ commit, isDirty: false }) })
+    await gatherDemo(withVariables(planned, { MODE: 'dies' }), at('first'))
+    const { gatheredAt } = (await planned.storage.sidecar())!
+    expect(await gatherDemo(planned, at('second'))).toMatchObject({ verdict: 'captured' })
+    const [early, late] = (await replayDemo(planned, {}, 'ckpt_0 or ckpt_7')).map(({ measurements }) => measurements)
+    expect(early).toMatchObject({ 'reference.gathered': gatheredAt, 'reference.commit': 'first' })
+    expect(late!['reference.commit']).toBe('second')
+    expect(late!['reference.gathered']).not.toBe(gatheredAt)
+  })
+
   test('tells that a window is short', async () => {
     const { figures } = await gatherDemo(withVariables(await demoPlan(), { MODE: 'dies' }))
     expect(figures).toContain('ckpt_7: step 8, short: training ended before the window did, ckpts/model_7.ckpt')
@@ -162,6 +183,17 @@ describe('seeds', () => {
     const { samples } = (await planned.storage.sidecar())!.checkpoints['3']!
     expect(samples.map(({ seed }) => seed)).toEqual([1, 2, 3])
     expect(stored(planned)[0]).toBe(stored(complete)[0])
+  })
+
+  test('are added although the key of the seed and the rules came after the gathering', async () => {
+    const seed = '      seed: { key: "--seed", set_in_script: true }\n'
+    const before = await demoPlan([[seed, '']])
+    expect(await gatherDemo(before)).toMatchObject({ verdict: 'captured' })
+    const margin = '{ margin: 0.1, comparison: "<=" }'
+    const band = '{ comparison: "<=", tolerance: { kind: sigma, sigmas: 4 } }'
+    const after = await planIn(before.cwd, before.storage.folder, [[margin, band]])
+    const { figures } = await gatherDemo(after, { seeds: [1] })
+    expect(figures![1]).toBe('ckpt_3: steps 4 to 6, 1 more seed, ckpts/model_3.ckpt')
   })
 
   test('are of no use to a program that takes none', async () => {

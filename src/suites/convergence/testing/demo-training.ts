@@ -1,6 +1,6 @@
 /**
  * A program that "trains": its loss is a formula of the step, its checkpoints hold the last step. MODE says what is
- * wrong with it, NOW_AND_THEN has values of one more metric by step. It counts from 0 and saves before any step and after each fourth one.
+ * wrong with it. It counts from 0 and saves before any step and after each fourth one.
  */
 export const DEMO_PROGRAM = `
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ const folder = option('--checkpoints')
 const resume = option('--resume')
 const until = Number(option('--until') ?? 12)
 const start = Number(option('--start') ?? 0)
-const noise = Number(option('--seed') ?? 0) * 0.001 * Number(process.env.NOISE ?? 1)
+const noise = Number(option('--seed') ?? 0) * 0.001
 if (mode === 'crash') { console.error('device lost'); process.exit(3) }
 if (mode === 'busy') {
   const count = join(process.cwd(), 'tries')
@@ -43,9 +43,7 @@ for (let step = start; step < until; step++) {
   const name = mode === 'padded' ? String(step).padStart(6, '0') : number
   const accuracy = mode === 'no-accuracy' && step === until - 1 ? '' : ' Accuracy: ' + (1 - 1 / (step + 2))
   const penalty = mode === 'one-label' ? '' : ' / ' + loss / 10
-  const now = JSON.parse(process.env.NOW_AND_THEN ?? '{}')[step]
-  const text = 'Step: ' + name + ' Loss: ' + loss + (process.env.AFTER ?? '') + penalty + accuracy + (now === undefined ? '' : ' Val: ' + now)
-  console.log(mode === 'renamed' ? text.replace('Loss', 'Verlust').replace('Accuracy', 'Treffer') : text)
+  console.log('Step: ' + name + ' Loss: ' + loss + penalty + accuracy)
   if (folder && (step + 1) % 4 === 0) { save(step); if (mode === 'twice') save(step) }
 }
 `
