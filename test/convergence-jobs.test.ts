@@ -1,25 +1,31 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { assay, assayJson, ended, project, startAssay } from './assay.ts'
-import { GATHER, REPLAY, trainingProject } from './training-project.ts'
+import { said, until } from './events.ts'
+import { recordedTraining } from './recorded-training.ts'
+import { GATHER, REPLAY } from './training-project.ts'
 
 const turns = (folder: string) => (existsSync(join(folder, 'turns')) ? readFileSync(join(folder, 'turns'), 'utf8') : '')
+
+/** Says when it begins and ends, waits for so many that have begun, and until the gate is there. */
+const TAKES_TURNS = `
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+appendFileSync('turns', 'begin ')
+process.on('exit', () => appendFileSync('turns', 'end '))
+const { AT_ONCE = '1', GATE } = process.env
+while (readFileSync('turns', 'utf8').split('begin').length - 1 < Number(AT_ONCE)) await delay(10)
+while (GATE !== undefined && !existsSync(GATE)) await delay(10)
+await import('./demo.mjs')
+`
 
 describe('programs that print their metrics', () => {
   let folder: string
   beforeAll(async () => {
-    folder = trainingProject(['program.mjs', 'slow.mjs'])
-    writeFileSync(
-      join(folder, 'slow.mjs'),
-      `import { appendFileSync } from 'node:fs'
-      import { setTimeout as delay } from 'node:timers/promises'
-      appendFileSync('turns', 'begin ')
-      process.on('exit', () => appendFileSync('turns', 'end '))
-      await delay(Number(process.env.DELAY ?? 0))
-      await import('./program.mjs')`,
-    )
-    expect((await assay(GATHER, folder)).code).toBe(0)
+    folder = await recordedTraining()
+    cpSync(join(folder, 'program.mjs'), join(folder, 'demo.mjs'))
+    writeFileSync(join(folder, 'program.mjs'), TAKES_TURNS)
   })
 
   const replaying = (env: Record<string, string>, ...more: string[]) => {
@@ -34,7 +40,7 @@ describe('programs that print their metrics', () => {
   })
 
   test('run beside each other where --jobs says so', async () => {
-    await ended(replaying({ DELAY: '2000' }, '--jobs', '3'))
+    expect((await ended(replaying({ AT_ONCE: '3' }, '--jobs', '3'))).code).toBe(0)
     expect(turns(folder)).toBe('begin begin begin end end end ')
   })
 
@@ -45,10 +51,13 @@ describe('programs that print their metrics', () => {
   })
 
   test('Ctrl-C finishes the one that runs and starts no other', async () => {
-    const child = replaying({ DELAY: '1500' })
+    const child = replaying({ GATE: 'gate' })
     const end = ended(child)
-    while (turns(folder) === '') await new Promise((resolve) => setTimeout(resolve, 20))
+    const heard = said(child.stderr, 'finishing what runs')
+    await until(() => turns(folder) !== '')
     child.kill('SIGINT')
+    await heard
+    writeFileSync(join(folder, 'gate'), '')
     const { code, stdout } = await end
     expect(stdout).toMatch(/^interrupted; 1 of 3 cases have a result$/m)
     expect([code, turns(folder)]).toEqual([2, 'begin end '])
@@ -58,7 +67,7 @@ describe('programs that print their metrics', () => {
     rmSync(join(folder, 'turns'), { force: true })
     const section = { testConfigPath: 'tests.yml', storagePath: 'storage' }
     writeFileSync(join(folder, 'assay.config.json'), JSON.stringify({ convergence: [section] }))
-    expect((await assay(['run'], folder, { DELAY: '200' })).code).toBe(0)
+    expect((await assay(['run'], folder)).code).toBe(0)
     expect(turns(folder)).toBe('begin end begin end begin end ')
   })
 })
@@ -74,7 +83,7 @@ describe('programs that write their metrics to one file', () => {
     appendFileSync('turns', 'begin ')
     process.on('exit', () => appendFileSync('turns', 'end '))
     for (let step = start; step < 12; step++) {
-      await delay(isSilent ? 150 : 50)
+      await delay(isSilent ? 30 : 10)
       if (isSilent) continue
       appendFileSync('metrics.jsonl', JSON.stringify({ step, loss: 1 / (step + 1) }) + '\\n')
       console.log('step ' + step)

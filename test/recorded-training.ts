@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { withLock } from '../src/runtimes/install-lock.ts'
 import type { ConfigChange } from '../src/suites/convergence/testing/demo-training.ts'
-import { assay, project, root } from './assay.ts'
+import { assay, root } from './assay.ts'
 import { GATHER, trainingProject } from './training-project.ts'
 
 /**
@@ -47,8 +47,8 @@ export function interruptedTraining(): Promise<string> {
 
 export const EXAMPLE_CONFIG = 'examples/convergence/demo_config.yml'
 
-/** All tests of the example, gathered into `results`, those that are judged by noise with six seeds. */
-export async function recordedExample(): Promise<string> {
+/** Copies all tests of the example into a project, gathered into `results`; those that are judged by noise have six seeds. */
+export async function copyRecordedExample(project: string): Promise<void> {
   const recorded = await recordedOnce('example', async (folder) => {
     cpSync(join(root, 'examples/convergence'), join(folder, 'examples/convergence'), { recursive: true })
     const gather = ['converge', '-t', EXAMPLE_CONFIG, '-s', 'results', '-g', '--jobs', '2']
@@ -60,7 +60,5 @@ export async function recordedExample(): Promise<string> {
       expect(code, stdout + stderr).toBe(0)
     }
   })
-  const copy = project()
-  for (const name of ['examples', 'results']) cpSync(join(recorded, name), join(copy, name), { recursive: true })
-  return copy
+  for (const name of ['examples', 'results']) cpSync(join(recorded, name), join(project, name), { recursive: true })
 }
