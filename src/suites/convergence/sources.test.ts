@@ -1,7 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { assay, assayJson, project } from './assay.ts'
+import { expect, test } from 'vitest'
+import type { ConvergenceTest } from '../../files/convergence/contract.ts'
+import { readConvergenceTests } from '../../files/convergence/read-tests.ts'
+import { freshFolder } from '../../runs/testing/tiny-suite.ts'
+import type { PlannedTest } from './planned-test.ts'
+import { Storage } from './storage.ts'
+import { gatherDemo, replayDemo, verdictsOf } from './testing/demo-run.ts'
+import { withVariables } from './testing/demo-window.ts'
 
 /** Trains by a formula and writes its metrics where FORMAT says; the stream has steps and saves only. */
 const PROGRAM = `
@@ -108,22 +114,32 @@ sourced:
 `
 }
 
-const ARGS = ['converge', '-t', 'tests.yml', '-s', 'storage']
+async function plannedFor(format: Format): Promise<PlannedTest> {
+  const cwd = freshFolder()
+  writeFileSync(join(cwd, 'program.mjs'), PROGRAM)
+  writeFileSync(join(cwd, 'tests.yml'), config(format))
+  const [test] = (await readConvergenceTests(join(cwd, 'tests.yml'))) as [ConvergenceTest]
+  const storage = new Storage(join(cwd, 'storage'), test)
+  await storage.create()
+  return { test, cwd, storage }
+}
 
-describe.each(['csv', 'jsonl-file', 'tensorboard', 'jsonl'] as const)('metrics from %s', (format) => {
-  test('are gathered with all digits, pass unchanged and fail where the last digit differs', async () => {
-    const folder = project({ 'program.mjs': PROGRAM, 'tests.yml': config(format) })
-    const { code, stdout, stderr } = await assay([...ARGS, '-g'], folder)
-    expect(code, stdout + stderr).toBe(0)
-    const manifest = JSON.parse(readFileSync(join(folder, 'storage/sourced_convergence_harness_manifest.json'), 'utf8'))
-    expect(Object.keys(manifest.ckpt_logs)).toEqual(['0', '3', '7'])
-    const { results } = manifest.ckpt_logs['3']
-    expect(Object.keys(results)).toEqual(['4', '5', '6'])
-    expect(Number(Object.values(results['4'].loss)[0])).toBe(Math.fround(1 / 3 / 5))
-    const same = await assayJson(ARGS, folder)
-    expect(same.results.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'pass'])
-    const worse = await assayJson(ARGS, folder, { SHIFT: '2e-7' })
-    expect(worse.results.map(({ verdict }) => verdict)).toEqual(['fail', 'fail', 'fail'])
-    expect(worse.results[0]!.outputs.map(({ verdict }) => verdict)).toEqual(['fail', 'pass'])
-  })
-})
+test.each(['csv', 'jsonl-file', 'tensorboard', 'jsonl'] as const)(
+  'metrics from %s are gathered with all digits, pass unchanged and fail where the last digit differs',
+  async (format) => {
+    const planned = await plannedFor(format)
+    expect((await gatherDemo(planned)).error).toBeUndefined()
+    const manifest = await planned.storage.manifest()
+    expect(manifest.map(({ startStep }) => startStep)).toEqual([0, 3, 7])
+    const { results } = manifest[1]!
+    expect([...results.keys()]).toEqual([4, 5, 6])
+    expect(Number(Object.values(results.get(4)!.loss!)[0])).toBe(Math.fround(1 / 3 / 5))
+    expect(verdictsOf(await replayDemo(planned))).toEqual([
+      'sourced/ckpt_0 pass',
+      'sourced/ckpt_3 pass',
+      'sourced/ckpt_7 pass',
+    ])
+    const [worse] = await replayDemo(withVariables(planned, { SHIFT: '2e-7' }), {}, 'ckpt_3')
+    expect([worse!.verdict, worse!.outputs.map(({ verdict }) => verdict)]).toEqual(['fail', ['fail', 'pass']])
+  },
+)
