@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { builtFile } from './own-files.ts'
 import type { SharedPair, SharedRows, SharedTensor } from './shared-work.ts'
 import type { SurveyStretch } from './survey-share.ts'
 
@@ -43,7 +44,5 @@ async function answerOf(thread: Worker): Promise<ThreadAnswer> {
 }
 
 function startThread(): Worker {
-  // Under a test runner this module itself is source.
-  const isSource = import.meta.url.endsWith('.ts')
-  return new Worker(new URL(isSource ? '../../dist/files/work-thread.js' : './work-thread.js', import.meta.url))
+  return new Worker(builtFile('files/work-thread.js'))
 }

@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { ownManifest } from '../files/own-files.ts'
 
 export function packageVersion(): string {
-  return manifest().version
+  return ownManifest().version
 }
 
 /** The oldest Node.js that works, as `20.19`. */
 export function neededNode(): string {
-  return manifest().engines.node.replace(/^>=/, '')
-}
-
-function manifest(): { readonly version: string; readonly engines: { readonly node: string } } {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return ownManifest().engines.node.replace(/^>=/, '')
 }

@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url'
+import { builtFile } from '../files/own-files.ts'
 
-/** The compiled file that a worker process starts with; under a test runner this module itself is source. */
+/** The file that a worker process starts with. */
 export function workerEntry(file: string): string {
-  const isSource = import.meta.url.endsWith('.ts')
-  return fileURLToPath(new URL(isSource ? `../../dist/runtimes/${file}` : file, import.meta.url))
+  return builtFile(`runtimes/${file}`)
 }

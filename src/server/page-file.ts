@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { builtFile } from '../files/own-files.ts'
 
 export interface PageFile {
   readonly html: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Under a test runner this module itself is source. */
-const BUILT = import.meta.url.endsWith('.ts') ? '../../dist/web/' : '../web/'
-
 /** A page that was built into one file, with headers that let only its own script and style run. */
 export async function readPage(name: string): Promise<PageFile> {
-  const html = await readFile(fileURLToPath(new URL(`${BUILT}${name}`, import.meta.url)), 'utf8')
+  const html = await readFile(builtFile(`web/${name}`), 'utf8')
   return { html, headers: pageHeaders(html) }
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, extname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { UsageError } from '../domain/errors.ts'
+import { builtFile } from '../files/own-files.ts'
 import { type InputSetting, inputPolicyOf } from '../models/input-policy.ts'
 import type { AssayConfig } from './assay-config.ts'
 import { locatedDecoders } from './located-decoders.ts'
@@ -74,7 +74,6 @@ function ownPackage(path: string): Record<string, string> {
     createRequire(path).resolve('assay')
     return {}
   } catch {
-    const own = new URL(`../index${extname(import.meta.url)}`, import.meta.url)
-    return { assay: fileURLToPath(own) }
+    return { assay: builtFile('index.js') }
   }
 }

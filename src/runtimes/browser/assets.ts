@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { builtFile } from '../../files/own-files.ts'
 import { PAGE_DOCUMENT } from './document.ts'
 import type { PageSettings, Visit } from './settings.ts'
 
@@ -34,7 +34,6 @@ const HEADERS = {
 }
 
 const VISIT: Visit = { visit: randomUUID() }
-const OUR_CODE = fileURLToPath(new URL('../../', import.meta.url))
 
 export interface Assets {
   readonly settings: PageSettings
@@ -64,7 +63,7 @@ export function respond(response: ServerResponse, status: number, type: string, 
 function fileOf(path: string, ortFolder: string): string | null {
   const match = /^\/(assay|ort)\/((?:[\w-][\w.-]*\/)*[\w-][\w.-]*)$/.exec(path)
   if (!match || !Object.hasOwn(TYPES, extname(path))) return null
-  return join(match[1] === 'assay' ? OUR_CODE : join(ortFolder, 'dist'), match[2]!)
+  return join(match[1] === 'assay' ? builtFile('') : join(ortFolder, 'dist'), match[2]!)
 }
 
 async function sizeOf(file: string): Promise<number | null> {

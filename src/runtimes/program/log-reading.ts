@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { LogEvent } from '../../domain/convergence.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
 import { unpackEvents } from '../../files/convergence/packed-events.ts'
+import { builtFile } from '../../files/own-files.ts'
 import type { ParsedParts, ReadProblem, StreamPart } from './log-parser.ts'
 
 export interface ReadSetup {
@@ -150,8 +151,5 @@ export class LogReading {
 }
 
 function startThread(setup: ReadSetup): Worker {
-  // Under a test runner this module itself is source.
-  const isSource = import.meta.url.endsWith('.ts')
-  const path = isSource ? '../../../dist/runtimes/program/log-thread.js' : './log-thread.js'
-  return new Worker(new URL(path, import.meta.url), { workerData: setup })
+  return new Worker(builtFile('runtimes/program/log-thread.js'), { workerData: setup })
 }

@@ -1,14 +1,11 @@
-import { fileURLToPath } from 'node:url'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
+import { ownFile } from '../../files/own-files.ts'
 import type { LaunchContext, Need, RuntimeSchema, WorkerKind } from '../contract.ts'
 import { askPython } from './ask-python.ts'
 import { engineNamed } from './engines.ts'
 import { findPython } from './find-python.ts'
 import { IREE_SCHEMA, ONNX_REFERENCE_SCHEMA, ONNXRUNTIME_SCHEMA, OPENVINO_SCHEMA } from './schema.ts'
-
-/** Source and compiled file lie equally deep. */
-const WORKER = fileURLToPath(new URL('../../../workers/python/assay_worker', import.meta.url))
 
 /** A Python library that runs models in our Python worker. */
 export function pythonKind(engine: string, schema: RuntimeSchema): WorkerKind {
@@ -21,7 +18,7 @@ export function pythonKind(engine: string, schema: RuntimeSchema): WorkerKind {
       const found = findPython(engine, context)
       if (found.path === null) throw new UsageError('install', `${found.reason}; ${found.remedy}`)
       return {
-        argv: [found.path, WORKER, engine, found.remedy],
+        argv: [found.path, ownFile('workers/python/assay_worker'), engine, found.remedy],
         env: environmentOf(target, schema),
         channel: 'stdout',
       }

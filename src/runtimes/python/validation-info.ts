@@ -1,11 +1,10 @@
-import { fileURLToPath } from 'node:url'
 import { UsageError } from '../../domain/errors.ts'
+import { ownFile } from '../../files/own-files.ts'
 import type { LaunchContext } from '../contract.ts'
 import { findPython } from './find-python.ts'
 import { PythonDied, PythonLines } from './python-lines.ts'
 
-/** Source and compiled file lie equally deep. */
-const SCRIPT = fileURLToPath(new URL('../../../workers/python/read_validation_info.py', import.meta.url))
+const SCRIPT = 'workers/python/read_validation_info.py'
 
 export interface SavedSequence {
   /** The padded prompt and what was decoded after it. */
@@ -55,7 +54,7 @@ export class ValidationInfoReader {
   async #ask(request: object): Promise<unknown> {
     const python = findPython('torch', this.#context)
     if (python.path === null) throw new UsageError('install', `${python.reason}; ${python.remedy}`)
-    this.#lines ??= new PythonLines([python.path, SCRIPT], this.#limitMs)
+    this.#lines ??= new PythonLines([python.path, ownFile(SCRIPT)], this.#limitMs)
     try {
       return await this.#lines.ask(request)
     } catch (error) {

@@ -1,8 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-
-/** What runs on the board, beside dist/ and src/ alike. */
-const SCRIPT = fileURLToPath(new URL('../../../workers/ssh/board.sh', import.meta.url))
+import { ownFile } from '../../files/own-files.ts'
 
 /** Variables of the script; what a board has only one of is leased by name. */
 export interface ScriptSettings {
@@ -41,7 +38,7 @@ export async function boardScript(settings: ScriptSettings, call: string): Promi
     name: session?.name ?? '',
     ttl: String(session?.ttlSeconds ?? 0),
     start: session?.start ?? '',
-    lib: await readFile(SCRIPT, 'utf8'),
+    lib: await readFile(ownFile('workers/ssh/board.sh'), 'utf8'),
   }
   const lines = Object.entries(variables).map(([name, text]) => `${name}=${quoted(text)}`)
   // One line at a time would leave the rest of it in the same pipe as what is said later.
