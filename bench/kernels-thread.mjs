@@ -1,8 +1,8 @@
 // A thread of bench/kernels.mjs: holds its part of two float32 tensors in the memory of a kernel and scans it.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import * as at from '../dist/compare/kernels/layout.js'
-import { instantiate } from '../dist/compare/kernels/wasm.js'
+import * as at from '../dist.modules/compare/kernels/layout.js'
+import { instantiate } from '../dist.modules/compare/kernels/wasm.js'
 
 const { files, first, elements } = workerData
 const BASE = 1 << 20

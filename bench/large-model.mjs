@@ -15,12 +15,12 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
-import { buildModel } from '../dist/onnx/builder.js'
+import { buildModel } from '../dist.modules/onnx/builder.js'
 import {
   ModelProtoSchema,
   StringStringEntryProtoSchema,
   TensorProto_DataLocation,
-} from '../dist/onnx/generated/onnx-ml_pb.js'
+} from '../dist.modules/onnx/generated/onnx-ml_pb.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const flags = process.argv.slice(2)

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildModel } from '../dist/onnx/builder.js'
+import { buildModel } from '../dist.modules/onnx/builder.js'
 import { childrenCpuMs } from './cpu-time.mjs'
 
 const LIMIT_MS = 900_000

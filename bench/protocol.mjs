@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { WorkerProxy } from '../dist/runtimes/proxy.js'
-import { serveStdio } from '../dist/runtimes/worker/serve-stdio.js'
+import { WorkerProxy } from '../dist.modules/runtimes/proxy.js'
+import { serveStdio } from '../dist.modules/runtimes/worker/serve-stdio.js'
 
 const TENSORS = 8
 const TENSOR_BYTES = 128 * 2 ** 20

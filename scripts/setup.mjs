@@ -46,21 +46,35 @@ function newestChange(folder) {
   return newest
 }
 
-/** Into a folder beside, renamed when it is complete, so that what runs from dist/ meanwhile is not disturbed for long. */
+/** Where modules are one by one, for tests and benchmarks; nothing of it is packed. */
+const MODULES = 'dist.modules'
+
+/** Into folders beside, renamed when they are complete, so that what runs from dist/ meanwhile is not disturbed for long. */
 function build() {
-  const next = join(root, `dist.${process.pid}`)
-  const tidy = () => rmSync(next, { recursive: true, force: true })
-  must('compiling', bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', next], tidy)
-  must('building pages', process.execPath, ['scripts/build-page.mjs', 'diff', join(next, 'web')], tidy)
-  chmodSync(join(next, 'cli', 'main.js'), 0o755)
-  writeFileSync(join(next, '.built'), '')
-  rmSync(join(root, 'dist'), { recursive: true, force: true })
-  renameSync(next, join(root, 'dist'))
+  const [dist, modules] = [join(root, `dist.${process.pid}`), join(root, `${MODULES}.${process.pid}`)]
+  const tidy = () => {
+    for (const folder of [dist, modules]) rmSync(folder, { recursive: true, force: true })
+  }
+  must('compiling', bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', dist], tidy)
+  must('compiling modules', process.execPath, ['scripts/compile-modules.mjs', modules], tidy)
+  must('building pages', process.execPath, ['scripts/build-page.mjs', 'diff', join(dist, 'web')], tidy)
+  chmodSync(join(dist, 'cli', 'main.js'), 0o755)
+  replace('dist', dist)
+  writeFileSync(join(modules, '.built'), '')
+  replace(MODULES, modules)
+}
+
+function replace(name, next) {
+  rmSync(join(root, name), { recursive: true, force: true })
+  renameSync(next, join(root, name))
 }
 
 export function ensureBuilt({ anew = false } = {}) {
-  const marker = join(root, 'dist', '.built')
-  const isCurrent =
-    existsSync(marker) && ['src', 'web'].every((folder) => statSync(marker).mtimeMs > newestChange(join(root, folder)))
-  if (anew || !isCurrent) build()
+  if (anew || !isBuilt()) build()
+}
+
+function isBuilt() {
+  const marker = join(root, MODULES, '.built')
+  if (!existsSync(marker) || !existsSync(join(root, 'dist'))) return false
+  return ['src', 'web', 'scripts'].every((folder) => statSync(marker).mtimeMs > newestChange(join(root, folder)))
 }

@@ -1,10 +1,10 @@
 // Compares drawn tensors and logits; runs as it is in Node and in a page. The kernels are those of ASSAY_KERNELS.
-import { compareTensors } from '../dist/compare/compare-tensors.js'
-import { kernelName } from '../dist/compare/kernels/lend.js'
-import { compareLogits } from '../dist/compare/logits.js'
-import { tableRule } from '../dist/compare/tolerances.js'
-import { encodeNumbers } from '../dist/tensors/encode.js'
-import { memorySource } from '../dist/tensors/memory-source.js'
+import { compareTensors } from '../dist.modules/compare/compare-tensors.js'
+import { kernelName } from '../dist.modules/compare/kernels/lend.js'
+import { compareLogits } from '../dist.modules/compare/logits.js'
+import { tableRule } from '../dist.modules/compare/tolerances.js'
+import { encodeNumbers } from '../dist.modules/tensors/encode.js'
+import { memorySource } from '../dist.modules/tensors/memory-source.js'
 
 /** The same everywhere: no function of the host's own mathematics. */
 function drawn(seed, length, scale) {

@@ -1,7 +1,7 @@
 // A runtime of Hugging Face folders that cannot look inside: it gives 1, 2 and the number on its command line.
-import { LOCAL_MODELS } from '../dist/runtimes/worker/model-desk.js'
-import { serveRuntime } from '../dist/runtimes/worker/serve-runtime.js'
-import { openSyncChannel } from '../dist/runtimes/worker/sync-channel.js'
+import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-desk.js'
+import { serveRuntime } from '../dist.modules/runtimes/worker/serve-runtime.js'
+import { openSyncChannel } from '../dist.modules/runtimes/worker/sync-channel.js'
 
 const bytes = new Uint8Array(Float32Array.of(1, 2, Number(process.argv[2])).buffer)
 

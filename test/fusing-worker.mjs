@@ -1,9 +1,9 @@
 // onnxruntime as a compiler that gets single nodes right and a chain of them wrong.
 import { createRequire } from 'node:module'
-import { ortRuntime } from '../dist/runtimes/ort/runtime.js'
-import { LOCAL_MODELS } from '../dist/runtimes/worker/model-desk.js'
-import { serveRuntime } from '../dist/runtimes/worker/serve-runtime.js'
-import { openSyncChannel } from '../dist/runtimes/worker/sync-channel.js'
+import { ortRuntime } from '../dist.modules/runtimes/ort/runtime.js'
+import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-desk.js'
+import { serveRuntime } from '../dist.modules/runtimes/worker/serve-runtime.js'
+import { openSyncChannel } from '../dist.modules/runtimes/worker/sync-channel.js'
 
 const ort = createRequire(import.meta.url)('onnxruntime-node')
 const runtime = ortRuntime({ ort, version: '1', file: '' })

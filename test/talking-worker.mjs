@@ -1,10 +1,10 @@
 // onnxruntime as a compiler that takes its time and says what it does.
 import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ortRuntime } from '../dist/runtimes/ort/runtime.js'
-import { LOCAL_MODELS } from '../dist/runtimes/worker/model-desk.js'
-import { serveRuntime } from '../dist/runtimes/worker/serve-runtime.js'
-import { openSyncChannel } from '../dist/runtimes/worker/sync-channel.js'
+import { ortRuntime } from '../dist.modules/runtimes/ort/runtime.js'
+import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-desk.js'
+import { serveRuntime } from '../dist.modules/runtimes/worker/serve-runtime.js'
+import { openSyncChannel } from '../dist.modules/runtimes/worker/sync-channel.js'
 
 const ort = createRequire(import.meta.url)('onnxruntime-node')
 const runtime = ortRuntime({ ort, version: '1', file: '' })

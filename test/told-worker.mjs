@@ -1,9 +1,9 @@
 // A worker of Identity models that tells what it was started with and takes its time where the first argument says so.
 import { spawn } from 'node:child_process'
 import { writeSync } from 'node:fs'
-import { LOCAL_MODELS } from '../dist/runtimes/worker/model-desk.js'
-import { serveRuntime } from '../dist/runtimes/worker/serve-runtime.js'
-import { openSyncChannel } from '../dist/runtimes/worker/sync-channel.js'
+import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-desk.js'
+import { serveRuntime } from '../dist.modules/runtimes/worker/serve-runtime.js'
+import { openSyncChannel } from '../dist.modules/runtimes/worker/sync-channel.js'
 
 const [how] = process.argv.slice(2)
 const spec = (name) => ({ name, kind: 'tensor', dtype: 'float32', shape: ['n'] })

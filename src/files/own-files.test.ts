@@ -19,7 +19,7 @@ test('a package.json of somebody else on the way is passed by, and a space in th
   writeFileSync(join(folder, 'package.json'), '{"name":"some-project"}')
   writeFileSync(join(folder, 'node_modules/assay/package.json'), '{"name":"assay","type":"module"}')
   writeFileSync(join(deep, 'package.json'), '{"name":"deep","type":"module"}')
-  cpSync(ownFile('dist/files/own-files.js'), join(deep, 'own-files.js'))
+  cpSync(ownFile('dist.modules/files/own-files.js'), join(deep, 'own-files.js'))
   const script = `import { builtFile } from ${JSON.stringify(pathToFileURL(join(deep, 'own-files.js')).href)}
     process.stdout.write(builtFile('index.js'))`
   const found = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })

@@ -1,6 +1,6 @@
 // One of our own Node workers whose library prints a lot; its stdout is log.
 import { writeSync } from 'node:fs'
-import { serveStdio } from '../../dist/runtimes/worker/serve-stdio.js'
+import { serveStdio } from '../../dist.modules/runtimes/worker/serve-stdio.js'
 
 const line = `${'-'.repeat(1023)}\n`
 const capabilities = { dtypes: ['float32'], kinds: ['tensor'], taps: false, decode: false, profile: false }

@@ -234,7 +234,7 @@ test('every line is heard, of both streams', async () => {
 
 test('a program does not outlive us', async () => {
   const host = `
-    import { runProgram } from ${JSON.stringify(new URL('../../../dist/runtimes/program/run-program.js', import.meta.url))}
+    import { runProgram } from ${JSON.stringify(new URL('../../../dist.modules/runtimes/program/run-program.js', import.meta.url))}
     const nothing = { kind: 'fields', fields: {} }
     runProgram({
       argv: ['sleep', '600.25'], cwd: '.', environment: process.env, stream: 'both', sourcePath: null, logFile: 'host.log',
