@@ -53,11 +53,11 @@ function pageProblems() {
   const visit = (path) => {
     if (seen.has(path)) return []
     seen.add(path)
-    return loadedBy(path).flatMap((specifier) =>
-      specifier.startsWith('.')
-        ? visit(resolve(dirname(path), specifier))
-        : [`${relative(dirname(src), path)} imports ${specifier}, and a page loads it`],
-    )
+    return loadedBy(path).flatMap((specifier) => {
+      if (specifier.startsWith('.')) return visit(resolve(dirname(path), specifier))
+      const where = relative(dirname(src), path)
+      return specifier.startsWith('node:') ? [`${where} imports ${specifier}, and a page loads it`] : []
+    })
   }
   const entries = pageFolders.flatMap((folder) => sources(join(src, folder)))
   return entries.filter((path) => !path.endsWith('.test.ts')).flatMap(visit)

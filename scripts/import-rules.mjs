@@ -35,7 +35,7 @@ export const allowed = {
 /** These also run in a browser: no node: modules. */
 export const browserSafe = ['domain', 'tensors', 'compare']
 
-/** What a page loads, with everything that it imports: no node: modules and no packages, since nothing is bundled. */
+/** What a page loads, with everything that it imports: no node: modules. */
 export const pageFolders = ['runtimes/browser/page']
 
 /** What pages of web/ may import, from src/ and from packages. */

@@ -1,7 +1,7 @@
 // What `npm start` and `npm test` need on a fresh clone: dependencies and a build. Plain Node, no imports from node_modules.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -55,13 +55,18 @@ function build() {
   const tidy = () => {
     for (const folder of [dist, modules]) rmSync(folder, { recursive: true, force: true })
   }
-  must('compiling', bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', dist], tidy)
+  buildDist(dist, tidy)
   must('compiling modules', process.execPath, ['scripts/compile-modules.mjs', modules], tidy)
-  must('building pages', process.execPath, ['scripts/build-page.mjs', 'diff', join(dist, 'web')], tidy)
-  chmodSync(join(dist, 'cli', 'main.js'), 0o755)
   replace('dist', dist)
   writeFileSync(join(modules, '.built'), '')
   replace(MODULES, modules)
+}
+
+/** All that is packed of a build. */
+export function buildDist(folder, tidy) {
+  must('bundling', process.execPath, ['scripts/bundle.mjs', folder], tidy)
+  must('building pages', process.execPath, ['scripts/build-page.mjs', 'diff', join(folder, 'web')], tidy)
+  must('declaring types', process.execPath, ['scripts/declare-types.mjs', join(folder, 'types')], tidy)
 }
 
 function replace(name, next) {

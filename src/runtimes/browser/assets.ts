@@ -41,7 +41,7 @@ export interface Assets {
   readonly ortFolder: string
 }
 
-/** Answers what the page asks for: itself, our compiled modules, onnxruntime-web's files. */
+/** Answers what the page asks for: itself, its two scripts, onnxruntime-web's files. */
 export async function serveAsset(path: string, assets: Assets, response: ServerResponse): Promise<void> {
   if (path === '/') return respond(response, 200, 'text/html; charset=utf-8', PAGE_DOCUMENT)
   if (path === '/page.json') return respond(response, 200, 'application/json', JSON.stringify(assets.settings))
@@ -63,7 +63,7 @@ export function respond(response: ServerResponse, status: number, type: string, 
 function fileOf(path: string, ortFolder: string): string | null {
   const match = /^\/(assay|ort)\/((?:[\w-][\w.-]*\/)*[\w-][\w.-]*)$/.exec(path)
   if (!match || !Object.hasOwn(TYPES, extname(path))) return null
-  return join(match[1] === 'assay' ? builtFile('') : join(ortFolder, 'dist'), match[2]!)
+  return join(match[1] === 'assay' ? builtFile('runtimes/browser/page') : join(ortFolder, 'dist'), match[2]!)
 }
 
 async function sizeOf(file: string): Promise<number | null> {

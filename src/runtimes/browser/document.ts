@@ -20,6 +20,6 @@ export const PAGE_DOCUMENT = `<!doctype html>
 <p id="note">Leave this page open and in front; nothing leaves this machine.</p>
 <dl id="facts"></dl>
 <noscript>This page needs JavaScript.</noscript>
-<script type="module" src="/assay/runtimes/browser/page/main.js"></script>
+<script type="module" src="/assay/main.js"></script>
 </html>
 `

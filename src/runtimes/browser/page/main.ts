@@ -27,7 +27,7 @@ async function whoServes(): Promise<string | null> {
 
 /** Models run in a worker of the page, so that the page itself stays responsive. */
 function startWorker(): Worker {
-  const worker = new Worker(`/assay/runtimes/browser/page/worker.js#${token}`, { type: 'module' })
+  const worker = new Worker(`/assay/worker.js#${token}`, { type: 'module' })
   worker.addEventListener('message', ({ data }: MessageEvent<News>) => show(data))
   worker.addEventListener('error', (event) => say('Something went wrong', event.message || 'A script did not load.'))
   return worker
