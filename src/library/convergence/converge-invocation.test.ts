@@ -18,7 +18,7 @@ const invoked = (options: Record<string, unknown>, cwd = freshFolder()) =>
   convergeInvocation({ command: 'converge', cwd, paths: [], options, environment: {} })
 
 const planned = (cwd: string, more: { root?: string } = {}, notice: (text: string) => void = () => {}) =>
-  plannedTests(cwd, { ...USUAL, manifestName: 'm.json', root: more.root }, { notice })
+  plannedTests({ cwd, environment: {} }, { ...USUAL, manifestName: 'm.json', root: more.root }, { notice })
 
 describe('an invocation is refused', () => {
   test.each([
@@ -59,7 +59,7 @@ describe('a test runs', () => {
     mkdirSync(join(folder, '.git'))
     mkdirSync(join(folder, 'below'))
     const below = { ...USUAL, testConfigPath: '../tests.yml', manifestName: 'm.json', root: undefined }
-    const [test] = await plannedTests(join(folder, 'below'), below, { notice: () => {} })
+    const [test] = await plannedTests({ cwd: join(folder, 'below'), environment: {} }, below, { notice: () => {} })
     expect([test!.cwd, test!.storage.manifestPath]).toEqual([
       join(folder, 'app'),
       join(folder, 'below/storage/demo_m.json'),

@@ -8,7 +8,7 @@ import { gitStates } from './git-state.ts'
 const hasGit = spawnSync('git', ['--version']).status === 0
 
 test('a folder without a repository has no state', async () => {
-  expect(await gitStates()(freshFolder())).toBeNull()
+  expect(await gitStates(process.env)(freshFolder())).toBeNull()
 })
 
 test('a folder has the commit of its repository, looked at once', async ({ skip }) => {
@@ -20,9 +20,9 @@ test('a folder has the commit of its repository, looked at once', async ({ skip 
   git('add', '.')
   git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '-m', 'good')
   const commit = git('rev-parse', 'HEAD')
-  const states = gitStates()
+  const states = gitStates(process.env)
   expect(await states(folder)).toEqual({ commit, isDirty: false })
   writeFileSync(join(folder, 'train.py'), 'changed')
   expect(await states(folder)).toEqual({ commit, isDirty: false })
-  expect(await gitStates()(folder)).toEqual({ commit, isDirty: true })
+  expect(await gitStates(process.env)(folder)).toEqual({ commit, isDirty: true })
 })

@@ -118,10 +118,10 @@ async function plannedFor(format: Format): Promise<PlannedTest> {
   const cwd = freshFolder()
   writeFileSync(join(cwd, 'program.mjs'), PROGRAM)
   writeFileSync(join(cwd, 'tests.yml'), config(format))
-  const [test] = (await readConvergenceTests(join(cwd, 'tests.yml'))) as [ConvergenceTest]
-  const storage = new Storage(join(cwd, 'storage'), test)
+  const [test] = (await readConvergenceTests(join(cwd, 'tests.yml'), cwd)) as [ConvergenceTest]
+  const storage = new Storage(join(cwd, 'storage'), test, cwd)
   await storage.create()
-  return { test, cwd, storage }
+  return { test, cwd, environment: process.env, storage }
 }
 
 test.each(['csv', 'jsonl-file', 'tensorboard', 'jsonl'] as const)(

@@ -6,7 +6,7 @@ import { Storage } from './storage.ts'
 import { demoEntry, demoPlan, demoSidecar } from './testing/demo-window.ts'
 
 test('manifest and sidecar lie beside each other, named after the test', () => {
-  const storage = new Storage('/s', { name: 'demo' }, 'known_good.JSON')
+  const storage = new Storage('/s', { name: 'demo' }, '/', 'known_good.JSON')
   expect([storage.manifestPath, storage.sidecarPath, storage.checkpoints]).toEqual([
     '/s/demo_known_good.JSON',
     '/s/demo_known_good.assay.json',
@@ -33,7 +33,7 @@ test('changes that are asked for at once are made one after the other, also afte
 test('a storage that cannot be made says where', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'storage-')), 'tests.yml')
   writeFileSync(file, '')
-  await expect(new Storage(file, { name: 'demo' }).create()).rejects.toThrow(
+  await expect(new Storage(file, { name: 'demo' }, '/').create()).rejects.toThrow(
     /a part of .*tests\.yml\/ckpts is a file where a folder was expected/,
   )
 })

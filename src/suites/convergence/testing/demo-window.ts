@@ -22,10 +22,10 @@ export async function demoPlan(changes: readonly ConfigChange[] = []): Promise<P
 export async function planIn(cwd: string, folder: string, changes: readonly ConfigChange[] = []): Promise<PlannedTest> {
   const config = join(cwd, 'tests.yml')
   writeFileSync(config, demoConfig(...changes))
-  const [test] = (await readConvergenceTests(config)) as [ConvergenceTest]
-  const storage = new Storage(folder, test)
+  const [test] = (await readConvergenceTests(config, cwd)) as [ConvergenceTest]
+  const storage = new Storage(folder, test, cwd)
   mkdirSync(storage.checkpoints, { recursive: true })
-  return { test, cwd, storage }
+  return { test, cwd, environment: process.env, storage }
 }
 
 /** The same plan for a program with these variables. */
