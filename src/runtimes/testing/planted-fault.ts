@@ -33,6 +33,8 @@ export interface Fault {
   readonly warnings?: readonly string[]
   /** What it gives in place of a step. */
   readonly step?: (step: DecodeStep) => DecodeStep
+  /** After so many steps it gives no more. */
+  readonly steps?: number
 }
 
 interface FaultySession {
@@ -100,9 +102,10 @@ function faultySink(
 async function* faultySteps(
   session: Session,
   request: DecodeRequest,
-  { step, warnings }: Fault,
+  { step, steps = Infinity, warnings }: Fault,
 ): AsyncGenerator<DecodeStep, void> {
   for await (const taken of session.decode!(request)) {
+    if (taken.step >= steps) return
     yield { ...(step ? step(taken) : taken), ...(warnings && { warnings }) }
   }
 }
