@@ -38,7 +38,7 @@ export function inProcess(name: string, create: () => Runtime): InProcessKind {
 }
 
 /** The name `ort`, without a process. */
-export const ORT_IN_PROCESS: InProcessKind = inProcess('ort', realOrt)
+const ORT_IN_PROCESS: InProcessKind = inProcess('ort', realOrt)
 
 /** Runtimes that only a test knows take the options of onnxruntime. */
 export function testTarget(spec: string): Target {

@@ -116,7 +116,7 @@ export function withNumbers(tensor: Tensor, change: (value: number, place: numbe
   return { ...tensor, bytes: encodeNumbers(tensor.dtype, numbers.map(change)) }
 }
 
-export function numbersOf({ dtype, shape, bytes }: Tensor): Float64Array {
+function numbersOf({ dtype, shape, bytes }: Tensor): Float64Array {
   const numbers = new Float64Array(elementCount(shape))
   decodeNumbers(dtype, bytes, 0, numbers.length, numbers)
   return numbers

@@ -181,6 +181,25 @@ describe('a target whose sessions share memory', () => {
   })
 })
 
+test('a target whose sessions share memory and that refuses to run alone fails like any other', async () => {
+  let opened = 0
+  const refusing: Fault = {
+    capabilities: { sharedMemory: true },
+    open: () => {
+      if (++opened === 3) throw new Error('not again')
+    },
+    output: (_name, given, { opened: inWorker }) => (inWorker === 1 ? given : withNumbers(given, (value) => value + 1)),
+  }
+  const folder = folderWith({ 'a.onnx': affineModel(), 'b.onnx': affineModel(3) })
+  const judging = { ...GIVEN, targets: ['faulty:cpu'], kinds: [plantedKind('faulty', refusing)] }
+  const { results } = await judgeModels(folder, judging)
+  expect(results.map(({ verdict, flags }) => [verdict, flags])).toEqual([
+    ['pass', []],
+    ['fail', []],
+  ])
+  expect(opened).toBe(3)
+})
+
 describe('a target that runs another model', () => {
   /** The affine model with a number rounded to fewer bits on its way. */
   const rounded = (to: 'bfloat16' | 'float16') => {

@@ -6,7 +6,8 @@ import type { Result } from '../../domain/result.ts'
 import type { Tensor } from '../../domain/tensor.ts'
 import { buildModel } from '../../onnx/builder.ts'
 import { writeTensorFile } from '../../onnx/value-file.ts'
-import { folderWith, judgeModels } from '../testing/judge.ts'
+import { plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
+import { folderWith, judgeModels, onlyResult } from '../testing/judge.ts'
 
 const floats = (...values: number[]) => tensor('float32', [values.length], values)
 
@@ -97,6 +98,36 @@ const edges: Readonly<Record<string, Edge>> = {
   'quantised-1-of-100-off-by-two': quantised(1, 2, '1 of 100 values are more than 1 off'),
   'bool-flipped': constants(tensor('bool', [2], [1, 0]), tensor('bool', [2], [1, 1]), '1 of 2 values differ'),
 }
+
+/** The place of the largest among numbers that both sides are given. */
+const placeInInput = () =>
+  buildModel({
+    inputs: [{ name: 'x', dtype: 'float32', shape: [1, 4] }],
+    outputs: [{ name: 'best', dtype: 'int64', shape: [1, 1] }],
+    nodes: [{ op: 'ArgMax', inputs: ['x'], outputs: ['best'], attributes: { axis: 1n } }],
+  })
+
+describe('an index into an input', () => {
+  const judged = async (x: readonly number[], target: string, best: number) => {
+    const kinds = [plantedKind('other', { output: (_name, given) => withNumbers(given, () => best) })]
+    const inputs = [{ match: '**', policies: { x: { value: x } } }]
+    return onlyResult(await judgeModels(folderWith({ 'm.onnx': placeInInput() }), { targets: [target], kinds, inputs }))
+  }
+
+  test('may differ only where values are equal, for both sides were given the same', async () => {
+    expect((await judged([1, 3, 3, 2], 'other:cpu', 2)).verdict).toBe('pass')
+    const near = await judged([1, 3, 2.9999, 2], 'other:cpu', 2)
+    expect([near.verdict, near.outputs[0]!.rule]).toEqual([
+      'fail',
+      expect.stringContaining('indices into the input "x"'),
+    ])
+  })
+
+  test('may select what a declared precision cannot tell apart', async () => {
+    expect((await judged([1, 3, 2.9999, 2], 'other:cpu,dtype=bf16', 2)).verdict).toBe('pass')
+    expect((await judged([1, 3, 2, 2], 'other:cpu,dtype=bf16', 2)).verdict).toBe('fail')
+  })
+})
 
 describe('a value at the edge of the rule for it', () => {
   let results: readonly Result[] = []
