@@ -36,13 +36,15 @@ const SHARE = 0.05
 export class FileWatch {
   readonly #cwd: string
   readonly #config: string | undefined
+  readonly #everyMs: number
   readonly #external = new Map<string, { readonly stamp: string; readonly files: readonly string[] }>()
   #invocation: Invocation | null = null
   #seen: Watched | null = null
 
-  constructor(cwd: string, config: string | undefined) {
+  constructor(cwd: string, config: string | undefined, everyMs = EVERY_MS) {
     this.#cwd = cwd
     this.#config = config
+    this.#everyMs = everyMs
   }
 
   /** From here on what changes is a change; without an invocation only the configuration is looked at. */
@@ -61,7 +63,7 @@ export class FileWatch {
       const files = differences(this.#seen!, now)
       if (isQuiet && files.length > 0) return { files, models: concerned(this.#seen!, now) }
       before = now
-      await delay(Math.max(EVERY_MS, (performance.now() - startedMs) / SHARE), undefined, { signal })
+      await delay(Math.max(this.#everyMs, (performance.now() - startedMs) / SHARE), undefined, { signal })
     }
   }
 

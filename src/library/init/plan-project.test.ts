@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig } from '../../settings/config-file.ts'
+import { linkPackage } from '../testing/project.ts'
 import { type ProjectChoices, planProject, shownPath } from './plan-project.ts'
 import { checkFolder, suggestedModels } from './project-facts.ts'
 
@@ -59,6 +60,7 @@ describe('the configuration', () => {
     'keeps the name %j',
     async (glob) => {
       const folder = folderWith()
+      linkPackage(folder)
       writeFileSync(
         join(folder, 'assay.config.ts'),
         plan(folder, { models: [glob], sample: false }).text('assay.config.ts'),
@@ -71,6 +73,7 @@ describe('the configuration', () => {
     'loads beside the package.json %s',
     async (manifest) => {
       const folder = folderWith({ 'package.json': manifest })
+      linkPackage(folder)
       writeFileSync(join(folder, 'assay.config.ts'), plan(folder).text('assay.config.ts'))
       expect((await loadConfig(undefined, folder)).config.models).toEqual(['models/**/*.onnx'])
     },

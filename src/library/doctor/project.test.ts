@@ -1,0 +1,91 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { executeRun } from '../../runs/execute.ts'
+import { FAIL, PASS, runRequest, tinySuite } from '../../runs/testing/tiny-suite.ts'
+import { asked, folderWith } from '../testing/project.ts'
+import { examineRecords, examineSettings } from './project.ts'
+
+describe('settings', () => {
+  test('are told with the file and the models that they name', async () => {
+    const folder = folderWith({ 'assay.config.json': '{ "models": ["nets"] }', 'nets/a.onnx': '' })
+    const { invocation, findings } = await examineSettings(asked(folder))
+    expect(invocation!.paths).toEqual(['nets'])
+    expect(findings).toEqual([
+      { name: 'config', health: 'good', text: 'assay.config.json' },
+      { name: 'models', health: 'good', text: '1 in nets' },
+    ])
+  })
+
+  test('without a file are the defaults, and without models that is worth a look', async () => {
+    const { findings } = await examineSettings(asked(folderWith()))
+    expect(findings).toMatchObject([
+      { name: 'config', health: 'note', remedy: 'assay init writes one' },
+      { name: 'models', health: 'look', text: 'none in models/**/*.onnx' },
+    ])
+  })
+
+  test('that name a model which is not there say so', async () => {
+    const { findings } = await examineSettings(asked(folderWith(), { paths: ['nowhere.onnx'] }))
+    expect(findings[1]).toMatchObject({ health: 'look', text: expect.stringContaining('nowhere.onnx') })
+  })
+
+  test('that are refused are broken, without their secrets', async () => {
+    const config = JSON.stringify({ target: 'otr:cpu,arg=--token=hunter2' })
+    const { invocation, findings } = await examineSettings(asked(folderWith({ 'assay.config.json': config })))
+    expect([invocation, findings.length]).toEqual([null, 1])
+    expect(findings[0]).toMatchObject({
+      name: 'config',
+      health: 'broken',
+      text: expect.stringContaining('did you mean'),
+    })
+    expect(findings[0]!.text).not.toContain('hunter2')
+  })
+})
+
+describe('records', () => {
+  async function judgedIn(folder: string): Promise<void> {
+    const suite = tinySuite(['a', 'b'], async (c) => (c.id === 'a' ? PASS : FAIL))
+    await executeRun(runRequest(join(folder, '.assay'), suite))
+  }
+
+  test('of a folder where nothing ran are none', async () => {
+    expect(await examineRecords(folderWith(), null)).toEqual([
+      { name: 'kept', health: 'note', text: 'cache none · runs none · runtimes none' },
+      { name: 'last run', health: 'note', text: 'none' },
+    ])
+  })
+
+  test('tell how the last run ended, how long ago, and what is kept', async () => {
+    const folder = folderWith()
+    await judgedIn(folder)
+    const [kept, last] = await examineRecords(folder, null)
+    expect(kept!.text).toMatch(/^cache .* · runs [\d.]+ KiB · runtimes none$/)
+    expect(last).toMatchObject({ health: 'good', text: expect.stringMatching(/^\w{26}, \S+ s? ?ago: 1 pass, 1 fail$/) })
+  })
+
+  test('tell ages in words', async () => {
+    const folder = folderWith()
+    await judgedIn(folder)
+    const { readdirSync, readFileSync } = await import('node:fs')
+    const path = join(
+      folder,
+      '.assay/runs',
+      readdirSync(join(folder, '.assay/runs')).find((name) => name.length === 26)!,
+      'run.json',
+    )
+    const ago = async (hours: number) => {
+      const startedAt = new Date(Date.now() - hours * 3_600_000).toISOString()
+      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), startedAt }))
+      return (await examineRecords(folder, null))[1]!.text
+    }
+    expect(await ago(73)).toContain(', 3 days ago: ')
+    expect(await ago(2)).toMatch(/, 2:0\d:\d\d ago: |, 120m|, 2h/)
+  })
+
+  test('that cannot be read are worth a look', async () => {
+    const folder = folderWith()
+    mkdirSync(join(folder, '.assay/runs/7ZZZZZZZZZZZZZZZZZZZZZZZZZ'), { recursive: true })
+    expect((await examineRecords(folder, null))[1]).toMatchObject({ name: 'last run', health: 'look' })
+  })
+})

@@ -1,0 +1,47 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildModel } from '../../onnx/builder.ts'
+import { freshFolder } from '../../runs/testing/tiny-suite.ts'
+import { encodeNumbers } from '../../tensors/encode.ts'
+import type { Asked } from '../invocation.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** A new folder with these files. */
+export function folderWith(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
+  const folder = freshFolder()
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), content)
+  }
+  return folder
+}
+
+/** One in which the repository's own packages are found, as a user's would be. */
+export function projectWith(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
+  const folder = folderWith(files)
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+/** A folder that depends on this very package, as it was built. */
+export function linkPackage(folder: string): void {
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(root, join(folder, 'node_modules/assay'))
+}
+
+export function asked(cwd: string, more: Partial<Asked> = {}): Asked {
+  return { command: 'test', cwd, paths: [], options: {}, environment: {}, ...more }
+}
+
+/** y = x · scale over three floats. */
+export function scalingModel(scale = 2): Uint8Array {
+  const values = { name: 'x', dtype: 'float32', shape: [3] } as const
+  return buildModel({
+    inputs: [values],
+    outputs: [{ ...values, name: 'y' }],
+    initializers: { scale: { dtype: 'float32', shape: [1], bytes: encodeNumbers('float32', [scale]) } },
+    nodes: [{ op: 'Mul', name: 'scaling', inputs: ['x', 'scale'], outputs: ['y'] }],
+  })
+}

@@ -1,0 +1,96 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Asked, invocationOf } from './invocation.ts'
+import { asked, folderWith, scalingModel } from './testing/project.ts'
+import { FileWatch } from './watched-files.ts'
+
+const MODEL = scalingModel()
+const OTHER = scalingModel(3)
+const never = new AbortController().signal
+
+async function watching(folder: string, more: Partial<Asked> = {}, config?: string) {
+  const watch = new FileWatch(folder, config, 5)
+  await watch.begin(await invocationOf(asked(folder, more)))
+  const change = async () => {
+    const { files, models } = await watch.change(never)
+    const named = (paths: readonly string[]) => paths.map((path) => path.slice(folder.length + 1))
+    return { files: named(files), models: models && named(models) }
+  }
+  return {
+    change,
+    write: (name: string, content: string | Uint8Array) => writeFileSync(join(folder, name), content),
+    watch,
+  }
+}
+
+describe('a change', () => {
+  test('of a model concerns that one alone, also where it is replaced or new', async () => {
+    const folder = folderWith({ 'nets/a.onnx': MODEL, 'nets/b.onnx': MODEL })
+    const { change, watch, write } = await watching(folder, { paths: ['nets'] })
+    write('nets/b.tmp', OTHER)
+    renameSync(join(folder, 'nets/b.tmp'), join(folder, 'nets/b.onnx'))
+    expect(await change()).toEqual({ files: ['nets/b.onnx'], models: ['nets/b.onnx'] })
+    await watch.begin(await invocationOf(asked(folder, { paths: ['nets'] })))
+    write('nets/c.onnx', OTHER)
+    expect(await change()).toEqual({ files: ['nets/c.onnx'], models: ['nets/c.onnx'] })
+  })
+
+  test('of a model that goes concerns all', async () => {
+    const folder = folderWith({ 'nets/a.onnx': MODEL, 'nets/b.onnx': MODEL })
+    const { change } = await watching(folder, { paths: ['nets'] })
+    rmSync(join(folder, 'nets/b.onnx'))
+    expect(await change()).toEqual({ files: ['nets/b.onnx'], models: null })
+  })
+
+  test.each([
+    ['the model that a target runs instead', 'other.onnx', { target: ['ort-web:wasm,model=other.onnx'] }],
+    ['what is expected to fail', 'assay.expected.yaml', {}],
+    ['a file that an input is read from', 'x.npy', { input: ['x=x.npy'] }],
+  ])('of %s concerns all', async (_what, name, options) => {
+    const folder = folderWith({ 'a.onnx': MODEL, 'other.onnx': MODEL })
+    const { change, write } = await watching(folder, { paths: ['a.onnx'], options })
+    write(name, 'changed')
+    expect(await change()).toEqual({ files: [name], models: null })
+  })
+
+  test('of a tool of the toolchain under test concerns all', async () => {
+    const mine = {
+      compile: [process.execPath, 'tool.cjs', '{model}', '{artifact}'],
+      run: [process.execPath, 'tool.cjs', '{artifact}', '{input}', '{output}'],
+    }
+    const config = JSON.stringify({ toolchains: { mine }, models: ['a.onnx'], target: 'toolchain:mine' })
+    const folder = folderWith({ 'a.onnx': MODEL, 'tool.cjs': '', 'assay.config.json': config })
+    const { change, write } = await watching(folder)
+    write('tool.cjs', 'process.exitCode = 1')
+    expect(await change()).toEqual({ files: ['tool.cjs'], models: null })
+  })
+
+  test('of the configuration concerns all, and is seen where nothing else is known', async () => {
+    const folder = folderWith({ 'assay.config.json': '{}', 'mine.json': '{}' })
+    const watch = new FileWatch(folder, undefined, 5)
+    await watch.begin(null)
+    writeFileSync(join(folder, 'assay.config.json'), '{ "seed": 1 }')
+    expect(await watch.change(never)).toEqual({ files: [join(folder, 'assay.config.json')], models: null })
+    const named = new FileWatch(folder, 'mine.json', 5)
+    await named.begin(null)
+    writeFileSync(join(folder, 'assay.config.json'), '{ "seed": 12 }')
+    writeFileSync(join(folder, 'mine.json'), '{ "seed": 1 }')
+    expect((await named.change(never)).files).toEqual([join(folder, 'mine.json')])
+  })
+
+  test('of a model that is not there yet is that it comes', async () => {
+    const folder = folderWith()
+    const { change, write } = await watching(folder, { paths: ['a.onnx'] })
+    write('a.onnx', 'no model')
+    expect(await change()).toEqual({ files: ['a.onnx'], models: ['a.onnx'] })
+  })
+})
+
+test('waiting ends with its signal', async () => {
+  const { watch } = await watching(folderWith())
+  const control = new AbortController()
+  const waiting = watch.change(control.signal)
+  control.abort()
+  await expect(waiting).rejects.toThrow('aborted')
+})
