@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { executeRun } from '../../runs/execute.ts'
@@ -44,9 +44,9 @@ describe('settings', () => {
 })
 
 describe('records', () => {
-  async function judgedIn(folder: string): Promise<void> {
+  const judgedIn = (folder: string) => {
     const suite = tinySuite(['a', 'b'], async (c) => (c.id === 'a' ? PASS : FAIL))
-    await executeRun(runRequest(join(folder, '.assay'), suite))
+    return executeRun(runRequest(join(folder, '.assay'), suite))
   }
 
   test('of a folder where nothing ran are none', async () => {
@@ -61,26 +61,15 @@ describe('records', () => {
     await judgedIn(folder)
     const [kept, last] = await examineRecords(folder, null)
     expect(kept!.text).toMatch(/^cache .* · runs [\d.]+ KiB · runtimes none$/)
-    expect(last).toMatchObject({ health: 'good', text: expect.stringMatching(/^\w{26}, \S+ s? ?ago: 1 pass, 1 fail$/) })
+    expect(last).toMatchObject({ health: 'good', text: expect.stringMatching(/^\w{26}, .* ago: 1 pass, 1 fail$/) })
   })
 
-  test('tell ages in words', async () => {
+  test('tell in days how old they are', async () => {
     const folder = folderWith()
-    await judgedIn(folder)
-    const { readdirSync, readFileSync } = await import('node:fs')
-    const path = join(
-      folder,
-      '.assay/runs',
-      readdirSync(join(folder, '.assay/runs')).find((name) => name.length === 26)!,
-      'run.json',
-    )
-    const ago = async (hours: number) => {
-      const startedAt = new Date(Date.now() - hours * 3_600_000).toISOString()
-      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), startedAt }))
-      return (await examineRecords(folder, null))[1]!.text
-    }
-    expect(await ago(73)).toContain(', 3 days ago: ')
-    expect(await ago(2)).toMatch(/, 2:0\d:\d\d ago: |, 120m|, 2h/)
+    const path = join((await judgedIn(folder)).folder, 'run.json')
+    const startedAt = new Date(Date.now() - 84 * 3_600_000).toISOString()
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), startedAt }))
+    expect((await examineRecords(folder, null))[1]!.text).toContain(', 3 days ago: ')
   })
 
   test('that cannot be read are worth a look', async () => {
