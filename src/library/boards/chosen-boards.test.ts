@@ -52,7 +52,7 @@ describe('boards', () => {
 
 test('a board that cannot be asked has a reason and keeps nobody waiting', async () => {
   const boards = chosenBoards(['root@127.0.0.1,port=1'], {}, undefined)
-  const request = { boards, cwd: folderWith(), isForced: false }
+  const request = { boards, cwd: folderWith(), environment: process.env, isForced: false }
   for (const action of ['list', 'free', 'clean'] as const) {
     const [outcome] = await workOnBoards(action, request)
     // Nobody listens there, or there is no ssh to ask with.

@@ -111,7 +111,13 @@ test('what is renewed is captured', async () => {
 
 describe('a run of everything', () => {
   const ran = (cwd: string) =>
-    invocationOf({ command: 'run', cwd, paths: [], options: { keyword: 'ckpt_3' }, environment: { PATH: process.env.PATH } })
+    invocationOf({
+      command: 'run',
+      cwd,
+      paths: [],
+      options: { keyword: 'ckpt_3' },
+      environment: { PATH: process.env.PATH },
+    })
   const named = (folder: string, place: string) => {
     const section = { testConfigPath: join(place, 'tests.yml'), storagePath: join(place, 'storage') }
     writeFileSync(join(folder, 'assay.config.json'), JSON.stringify({ convergence: [section] }))

@@ -37,7 +37,7 @@ describe('an empty folder', () => {
   })
 
   test('offers what a project there could have under test', async () => {
-    const targets = await targetsHere(folderWith())
+    const targets = await targetsHere(folderWith(), process.env)
     expect(targets).toContain('ort-web:wasm')
     expect(targets).not.toContain('ort:cpu')
   })
@@ -72,7 +72,7 @@ test('a runtime that is installed is started and answers', async () => {
   const folder = projectWith()
   const tried: string[] = []
   const report = await withSurvey(
-    { folder },
+    { folder, environment: process.env },
     (name) => tried.push(name),
     (tools) => surveyTarget(readTarget('ort:cpu'), tools),
   )

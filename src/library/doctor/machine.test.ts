@@ -15,7 +15,7 @@ test.each([
 })
 
 test('a machine is told by what a run needs of it', async () => {
-  const findings = await examineMachine(join(folderWith(), 'not/there/yet/.assay'))
+  const findings = await examineMachine(join(folderWith(), 'not/there/yet/.assay'), process.env)
   expect(findings.map(({ name }) => name)).toEqual(['node', 'machine', 'memory', 'disk', 'npm'])
   const [node, machine, memory, disk] = findings
   expect(node).toMatchObject({
@@ -32,6 +32,6 @@ test('a folder that cannot be written is broken', async ({ skip }) => {
   const folder = join(folderWith(), '.assay')
   mkdirSync(folder)
   chmodSync(folder, 0o500)
-  const [disk] = (await examineMachine(folder)).filter(({ name }) => name === 'disk')
+  const [disk] = (await examineMachine(folder, process.env)).filter(({ name }) => name === 'disk')
   expect(disk).toMatchObject({ health: 'broken', text: `${folder} cannot be written` })
 })

@@ -41,6 +41,7 @@ const GOOD = { python: '3.12.1', modules: MODULES }
 const told: string[] = []
 const request = (cwd: string, base: string | undefined, more: Partial<SetupRequest> = {}): SetupRequest => ({
   cwd,
+  environment: process.env,
   engines: ['onnxruntime'],
   base,
   signal: new AbortController().signal,
@@ -49,7 +50,7 @@ const request = (cwd: string, base: string | undefined, more: Partial<SetupReque
 })
 
 describe('a Python that no environment can be made from', () => {
-  const refusal = (path: string) => basePython(path, folderWith())
+  const refusal = (path: string) => basePython(path, folderWith(), process.env)
 
   test('is not there', async () => {
     await expect(refusal('./nowhere/python3')).rejects.toThrow(
@@ -99,9 +100,9 @@ describe('an environment', () => {
     })
     const again = await setupPython(request(cwd, 'another'))
     expect([again.baseIgnored, again.engines[0]!.isNew, told.length]).toEqual([true, false, 5])
-    expect(outcomeLines(again, style).join('\n')).toContain('already here: onnxruntime')
-    expect(outcomeLines(again, style).join('\n')).toContain('so --python did not count')
-    expect(outcomeLines(outcome, style).at(-1)).toBe('next: assay test --target onnxruntime')
+    expect(outcomeLines(again, style, cwd).join('\n')).toContain('already here: onnxruntime')
+    expect(outcomeLines(again, style, cwd).join('\n')).toContain('so --python did not count')
+    expect(outcomeLines(outcome, style, cwd).at(-1)).toBe('next: assay test --target onnxruntime')
   })
 
   test('is not taken for good where pip failed; what was there before still is', async () => {
@@ -154,9 +155,9 @@ describe('an environment', () => {
 
 describe('the state of engines', () => {
   test('where nothing is set up is every engine with its pins, and how to install one', async () => {
-    const states = await engineStates(undefined, folderWith())
+    const states = await engineStates(undefined, folderWith(), process.env)
     expect(states.python).toBeNull()
-    const lines = stateLines(states, style)
+    const lines = stateLines(states, style, '/')
     expect(lines[0]).toBe('no Python is set up here')
     expect(lines[2]).toMatch(/^○ onnxruntime {5}onnxruntime \d[\d.]* · numpy \d/)
     expect(lines.at(-1)).toBe('install with: assay setup python onnxruntime')
@@ -166,19 +167,21 @@ describe('the state of engines', () => {
   test('of a Python that somebody names is what can be imported there', async () => {
     const packages = { onnxruntime: '1.19.0', numpy: '2.4.6+cpu' }
     const path = pythonWith({ ...GOOD, packages, modules: { onnxruntime: true } })
-    const states = await engineStates(path, folderWith())
+    const states = await engineStates(path, folderWith(), process.env)
     expect(states.python).toEqual({ path, version: '3.12.1' })
     expect(states.engines.map(({ name, isHere }) => `${name} ${isHere}`).slice(0, 2)).toEqual([
       'onnxruntime true',
       'onnx-reference false',
     ])
-    expect(stateLines(states, style)[2]).toMatch(
+    expect(stateLines(states, style, '/')[2]).toMatch(
       /^✓ onnxruntime {5}onnxruntime 1\.19\.0 \(tested with [\d.]+\) · numpy 2\.4\.6\+cpu$/,
     )
   })
 
   test('of one that is not there, or does not work, is refused', async () => {
-    await expect(engineStates('./nowhere', folderWith())).rejects.toThrow('there is no program "./nowhere"')
-    await expect(engineStates('/bin/echo', folderWith())).rejects.toThrow('/bin/echo does not work: ')
+    await expect(engineStates('./nowhere', folderWith(), process.env)).rejects.toThrow(
+      'there is no program "./nowhere"',
+    )
+    await expect(engineStates('/bin/echo', folderWith(), process.env)).rejects.toThrow('/bin/echo does not work: ')
   })
 })

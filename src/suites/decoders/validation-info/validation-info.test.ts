@@ -24,7 +24,13 @@ beforeAll(async () => {
 
 /** What aiu-fms-testing-utils saved, where no Python can read it. */
 function unread(folder: string, told: string[] = []): ValidationInfo {
-  const context = { projectFolder: folder, runtimesFolder: folder, python: join(folder, 'no-python'), notice: () => {} }
+  const context = {
+    environment: {},
+    projectFolder: folder,
+    runtimesFolder: folder,
+    python: join(folder, 'no-python'),
+    notice: () => {},
+  }
   return new ValidationInfo(join(folder, 'saved'), new ValidationInfoReader(context, 1000), (text) => told.push(text))
 }
 
