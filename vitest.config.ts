@@ -1,13 +1,22 @@
 import { defineConfig } from 'vitest/config'
 
+const SLOW = 'test/**/*.slow.test.ts'
+
 export default defineConfig({
   test: {
     pool: 'forks',
     // vitest leaves one core free; these tests mostly wait for processes of their own.
     maxWorkers: '100%',
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'],
+    reporters: ['default', './test/skipped-reporter.ts'],
     globalSetup: 'test/temporary-folder.ts',
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Far from what a healthy test takes, also on a machine that does other things.
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
+    teardownTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts', 'web/**/*.test.ts'] } },
+      { extends: true, test: { name: 'e2e', include: ['test/**/*.test.ts'], exclude: [SLOW] } },
+      { extends: true, test: { name: 'slow', include: [SLOW] } },
+    ],
   },
 })

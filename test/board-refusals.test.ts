@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { buildModel } from '../src/onnx/builder.ts'
 import { assay, project, temporaryFolder } from './assay.ts'
+import { describeWith, testWith } from './needs.ts'
 import { Board, canServe, describeWithBoard, runnerOf, until } from './sshd.ts'
 
 const identity = buildModel({
@@ -150,7 +151,7 @@ await describeWithBoard('a board that cannot be used', (board) => {
   })
 })
 
-describe.skipIf(!canServe)('a poor board (skipped where there is no sshd)', () => {
+describeWith('sshd', canServe, 'a poor board', () => {
   /** A board whose PATH has only these tools, and others in place of them. */
   async function boardWith(tools: readonly string[], scripts: Record<string, string> = {}): Promise<Board> {
     const folder = temporaryFolder('tools')
@@ -187,7 +188,7 @@ describe.skipIf(!canServe)('a poor board (skipped where there is no sshd)', () =
 
   const busybox = execFileSync('sh', ['-c', 'command -v busybox || true'], { encoding: 'utf8' }).trim()
 
-  test.skipIf(busybox === '')('with nothing but BusyBox (skipped where it is not installed)', async () => {
+  testWith('busybox', busybox !== '', 'with nothing but BusyBox', async () => {
     const names = execFileSync(busybox, ['--list'], { encoding: 'utf8' }).trim().split('\n')
     const board = await boardWith(
       ['node'],

@@ -6,6 +6,7 @@ import type { Result } from '../src/domain/result.ts'
 import { assay, assayJson, type JsonReport, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { describeWithBrowser, hasBrowser } from './browser.ts'
 import { convModel } from './conv-model.ts'
+import { testWith } from './needs.ts'
 import { affineModel } from './small-models.ts'
 import { survivorsOf } from './survivors.ts'
 
@@ -150,9 +151,14 @@ describeWithBrowser('a browser target that is not available', () => {
 
   test.each(absent)('%s says why', (target, message) => expectAbsent(target, message))
 
-  test.skipIf(process.platform !== 'linux')("WebNN's absence is told in the browser's words (Linux has none)", () => {
-    expectAbsent('chromium:webnn', /WebNN is not supported on this platform/)
-  })
+  testWith(
+    'linux',
+    process.platform === 'linux',
+    "WebNN's absence is told in the browser's words (Linux has none)",
+    () => {
+      expectAbsent('chromium:webnn', /WebNN is not supported on this platform/)
+    },
+  )
 
   test.each(withoutCard)('%s takes no software for it', (target) => {
     expectAbsent(target, /(no hardware was found, only .*swiftshader|WebGPU found no adapter|has no WebGL)/i)
@@ -172,7 +178,7 @@ test.each([
   expect(ran.code).toBe(4)
 })
 
-test.runIf(hasBrowser)('a run leaves nothing of its browsers behind', async () => {
+testWith('browser', hasBrowser, 'a run leaves nothing of its browsers behind', async () => {
   const temporary = temporaryFolder('t')
   const args = ['test', 'model.onnx', '--target', 'chromium:wasm', '--recompute']
   const ran = await assay(args, folder, { TMPDIR: temporary })

@@ -3,6 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { assay, main, project, temporaryFolder } from './assay.ts'
+import { describeWith } from './needs.ts'
 import { affineModel } from './small-models.ts'
 
 const folder = project({ 'nets/a.onnx': affineModel(), 'nets/it$(touch hacked)s.onnx': affineModel() })
@@ -18,7 +19,6 @@ function shell(program: string, args: readonly string[], line: string): string[]
 }
 
 const has = (program: string) => spawnSync(program, ['--version']).status === 0
-const titleOf = (program: string) => (has(program) ? `in ${program}` : `in ${program}, which is not installed here`)
 
 /** As bash calls it when Tab is pressed; words are broken as its readline does. */
 const BASH = `source <(assay completion bash)
@@ -33,7 +33,7 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(stdout)
 })
 
-describe.skipIf(!has('bash'))(titleOf('bash'), () => {
+describeWith('shell', has('bash'), 'in bash', () => {
   test.each([
     ['assay te', ['test']],
     ['assay cache ', ['status', 'prune', 'clear']],
@@ -64,7 +64,7 @@ describe.skipIf(!has('bash'))(titleOf('bash'), () => {
   })
 })
 
-describe.skipIf(!has('fish'))(titleOf('fish'), () => {
+describeWith('shell', has('fish'), 'in fish', () => {
   const fish = (line: string) =>
     shell('fish', ['--no-config', '-c', 'assay completion fish | source; complete -C "$LINE"'], line)
 
@@ -87,7 +87,7 @@ zpty -w -n inner "$LINE"$'\\t\\x19'
 repeat 300 { [[ -s answer ]] && break; sleep 0.1 }
 cat answer; rm -f answer ready`
 
-describe.skipIf(!has('zsh'))(titleOf('zsh'), () => {
+describeWith('shell', has('zsh'), 'in zsh', () => {
   test.each([
     ['assay te', '<assay test >'],
     ['assay test --layer-i', '<assay test --layer-inputs >'],

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import { ended, startAssay } from './assay.ts'
+import { describeWith } from './needs.ts'
 import { recordedTraining } from './recorded-training.ts'
 
 const MIB = 2 ** 20
@@ -37,9 +38,10 @@ async function peakOf(args: readonly string[]) {
   return { peakBytes, results: JSON.parse(ran.stdout).results as Result[] }
 }
 
-describe.runIf(process.platform === 'linux')('a program that (skipped where /proc does not tell sizes)', () => {
+describeWith('linux', process.platform === 'linux', 'a program that', () => {
   const write = (stream: string, bytes: number, text: string) => `
 import { writeSync } from 'node:fs'
+import { describeWith } from './needs.ts'
 const chunk = Buffer.from(${text})
 for (let left = ${bytes}; left > 0; ) {
   try { left -= writeSync(${stream}, chunk, 0, Math.min(chunk.length, left)) } catch (error) { if (error.code !== 'EAGAIN') throw error }

@@ -5,6 +5,7 @@ import type { Diagnosis } from '../src/library/doctor/diagnose.ts'
 import { findProgram } from '../src/runtimes/find-program.ts'
 import { assay, project, temporaryFolder } from './assay.ts'
 import { hasBrowser } from './browser.ts'
+import { testWith } from './needs.ts'
 import { affineModel } from './small-models.ts'
 
 /** npm and nothing else, so that no browser is started. */
@@ -51,7 +52,7 @@ describe('assay doctor', () => {
     expect(stdout).toContain('not ready to run; 2 things to look at: ! npm, ! models')
   })
 
-  test.skipIf(!hasBrowser)('starts the browser and says what draws there', { timeout: 120_000 }, async () => {
+  testWith('browser', hasBrowser, 'starts the browser and says what draws there', async () => {
     const { code, runtimes } = await diagnosis(project(), { PATH: process.env.PATH })
     const gpu = runtimes.find(({ target }) => target === 'chromium:webgpu')!
     expect([code, gpu.state], String(gpu.reason)).toEqual([0, 'ready'])

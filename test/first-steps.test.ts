@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { assay, assayJson, main, project, root, temporaryFolder } from './assay.ts'
+import { describeWith } from './needs.ts'
+import { hasTerminals } from './python.ts'
 import { affineModel } from './small-models.ts'
 
 const LAYERS = { ASSAY_SCOPE: '' }
@@ -120,8 +122,6 @@ describe('assay init in a project', () => {
   })
 })
 
-const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0
-
 /** On a terminal, without a browser to look for. */
 function onTerminal(folder: string, answers: readonly string[], args: readonly string[] = []) {
   const python = ['test/on-terminal.py', JSON.stringify(answers), process.execPath, main, 'init', folder, ...args]
@@ -132,7 +132,7 @@ function onTerminal(folder: string, answers: readonly string[], args: readonly s
   return { text: stripVTControlCharacters(shown).replaceAll('\r', ''), code }
 }
 
-describe.skipIf(!hasPython)(`assay init on a terminal${hasPython ? '' : ': python3 has no pty here'}`, () => {
+describeWith('python', hasTerminals, 'assay init on a terminal', () => {
   test('asks, and asks again what it cannot read', () => {
     const folder = project({ 'assets/net.onnx': affineModel() })
     const { text, code } = onTerminal(folder, ['\r', 'ort-wbe\r', 'ort-web:wasm\r', 'gitlb\r', 'gitlab\r'])

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildModel } from '../src/onnx/builder.ts'
 import { latestRun, readRun } from '../src/runs/read-run.ts'
 import { ended, project, root, startAssay } from './assay.ts'
+import { describeWith } from './needs.ts'
 import { survivorsOf } from './survivors.ts'
 
 const one = buildModel({
@@ -30,7 +31,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await pause(20)
 }
 
-describe.skipIf(process.platform !== 'linux')('Ctrl-C (skipped where /proc does not list processes)', () => {
+describeWith('linux', process.platform === 'linux', 'Ctrl-C', () => {
   test('once: what runs is finished and reported, nothing else is begun', async () => {
     const { child, end, folder, mark } = await startHanging('3')
     child.kill('SIGINT')

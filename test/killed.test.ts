@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { listRuns, readRun } from '../src/runs/read-run.ts'
 import { assay, assayJson, copyFixture, fixtures, type JsonReport, project, startAssay } from './assay.ts'
+import { describeWith } from './needs.ts'
 import { survivorsOf } from './survivors.ts'
 
 const cases = readdirSync(join(fixtures, 'onnx-cases'))
@@ -79,7 +80,7 @@ function caseProject(): string {
 
 const judged = ({ results }: JsonReport) => results.map(({ id, verdict, metrics }) => ({ id, verdict, metrics }))
 
-describe.skipIf(process.platform !== 'linux')('kill -9 (skipped where /proc does not list processes)', () => {
+describeWith('linux', process.platform === 'linux', 'kill -9', () => {
   const folders = [caseProject(), caseProject()]
 
   test('at 20 moments leaves records that say they are incomplete, and no process', { timeout: 180_000 }, async () => {

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { describeWith } from './needs.ts'
+import { hasPython } from './python.ts'
 
 /** A library whose products of bfloat16 do what is asked; the processor announces tiles or not. */
 const PROGRAM = `
@@ -20,16 +22,20 @@ print(avoid_forbidden_tiles(Torch), os.environ.get("ONEDNN_MAX_CPU_ISA"))
 
 const DIES = 'os.kill(os.getpid(), signal.SIGILL)'
 
-test.runIf(process.platform === 'linux').each([
-  ['forbidden', { MULTIPLYING: DIES, TILES: 'announced' }, 'True AVX512_CORE_FP16'],
-  ['allowed', { MULTIPLYING: 'pass', TILES: 'announced' }, 'False None'],
-  ['not announced', { MULTIPLYING: DIES, TILES: '' }, 'False None'],
-  ['switched off by the user', { MULTIPLYING: DIES, TILES: 'announced', ONEDNN_MAX_CPU_ISA: 'AVX2' }, 'False AVX2'],
-  ['tried by what raises', { MULTIPLYING: 'raise KeyError', TILES: 'announced' }, 'False None'],
-])('matrix tiles that are %s', (_what, env, said) => {
-  const { stdout, stderr } = spawnSync('python3', ['-c', PROGRAM], {
-    env: { PATH: process.env.PATH, ...env },
-    encoding: 'utf8',
+const isHere = process.platform === 'linux' && hasPython
+
+describeWith('python', isHere, 'matrix tiles', () => {
+  test.each([
+    ['forbidden', { MULTIPLYING: DIES, TILES: 'announced' }, 'True AVX512_CORE_FP16'],
+    ['allowed', { MULTIPLYING: 'pass', TILES: 'announced' }, 'False None'],
+    ['not announced', { MULTIPLYING: DIES, TILES: '' }, 'False None'],
+    ['switched off by the user', { MULTIPLYING: DIES, TILES: 'announced', ONEDNN_MAX_CPU_ISA: 'AVX2' }, 'False AVX2'],
+    ['tried by what raises', { MULTIPLYING: 'raise KeyError', TILES: 'announced' }, 'False None'],
+  ])('that are %s', (_what, env, said) => {
+    const { stdout, stderr } = spawnSync('python3', ['-c', PROGRAM], {
+      env: { PATH: process.env.PATH, ...env },
+      encoding: 'utf8',
+    })
+    expect(stdout.trim(), stderr).toBe(said)
   })
-  expect(stdout.trim(), stderr).toBe(said)
 })

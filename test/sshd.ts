@@ -14,6 +14,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, test } from 'vitest'
 import { root, temporaryFolder } from './assay.ts'
+import { needTag } from './needs.ts'
 import { survivorsOf } from './survivors.ts'
 
 /** CI installs sshd and says so here; where it did, its absence is a failure and not a skip. */
@@ -24,8 +25,7 @@ export const canServe = isPromised || (SSHD !== null && hasSsh && process.platfo
 
 /** Tests that need a board, skipped where there is no sshd. */
 export async function describeWithBoard(title: string, tests: (board: Board) => void): Promise<void> {
-  const why = 'skipped, no sshd is installed (Debian: apt-get install openssh-server)'
-  if (!canServe) return void describe.skip(title, () => test(why, () => {}))
+  if (!canServe) return void describe(title, () => test.skip(`behind ssh ${needTag('sshd')}`))
   const board = await Board.start()
   describe(title, () => tests(board))
 }

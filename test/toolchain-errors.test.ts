@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import { assay, assayJson, ended, project, root, startAssay, temporaryFolder, workers } from './assay.ts'
 import { identity } from './conformance/models.ts'
+import { describeWith } from './needs.ts'
 import { affineModel } from './small-models.ts'
 import { survivorsOf } from './survivors.ts'
 
@@ -178,36 +179,33 @@ describe('what a configuration says wrong is refused before anything runs (exit 
   })
 })
 
-describe.skipIf(process.platform !== 'linux')(
-  'ending a run ends its tools (skipped where /proc lists no processes)',
-  () => {
-    test.each([
-      ['Ctrl-C, twice', ['SIGINT', 'SIGINT'] as const],
-      ['kill -9', ['SIGKILL'] as const],
-    ])('%s', async (_, signals) => {
-      const tmp = temporaryFolder('tmp')
-      const toolchains = { mine: faulty('hangs') }
-      const folder = project({ 'model.onnx': affineModel(), 'assay.config.json': config(toolchains) })
-      const mark = `ending ${folder}`
-      const child = startAssay(['test', 'model.onnx', '--target', 'toolchain:mine'], folder, {
-        MARK: mark,
-        TMPDIR: tmp,
-      })
-      const end = ended(child)
-      const tools = () => survivorsOf(mark).filter((argv) => argv.includes('hangs') || argv.includes('-e'))
-      for (let i = 0; i < 400 && tools().length < 2; i++) await delay(50)
-      expect(tools()).toHaveLength(2)
-      for (const signal of signals) {
-        child.kill(signal)
-        await delay(200)
-      }
-      await end
-      for (let i = 0; i < 100 && survivorsOf(mark).length > 0; i++) await delay(50)
-      expect(survivorsOf(mark)).toEqual([])
-      expect(readdirSync(tmp)).toEqual([])
+describeWith('linux', process.platform === 'linux', 'ending a run ends its tools', () => {
+  test.each([
+    ['Ctrl-C, twice', ['SIGINT', 'SIGINT'] as const],
+    ['kill -9', ['SIGKILL'] as const],
+  ])('%s', async (_, signals) => {
+    const tmp = temporaryFolder('tmp')
+    const toolchains = { mine: faulty('hangs') }
+    const folder = project({ 'model.onnx': affineModel(), 'assay.config.json': config(toolchains) })
+    const mark = `ending ${folder}`
+    const child = startAssay(['test', 'model.onnx', '--target', 'toolchain:mine'], folder, {
+      MARK: mark,
+      TMPDIR: tmp,
     })
-  },
-)
+    const end = ended(child)
+    const tools = () => survivorsOf(mark).filter((argv) => argv.includes('hangs') || argv.includes('-e'))
+    for (let i = 0; i < 400 && tools().length < 2; i++) await delay(50)
+    expect(tools()).toHaveLength(2)
+    for (const signal of signals) {
+      child.kill(signal)
+      await delay(200)
+    }
+    await end
+    for (let i = 0; i < 100 && survivorsOf(mark).length > 0; i++) await delay(50)
+    expect(survivorsOf(mark)).toEqual([])
+    expect(readdirSync(tmp)).toEqual([])
+  })
+})
 
 test('a tool whose children keep its pipes open does not hold up the run', async () => {
   const toolchains = { mine: { ...faulty('keeps-pipes'), run: faulty('copies').run } }

@@ -1,11 +1,12 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import { buildModel } from '../src/onnx/builder.ts'
 import { assay, assayJson, project, root } from './assay.ts'
 import { unknownOperator } from './conformance/models.ts'
 import { hasIree, hasNumPy, toolPath } from './conformance/toolchains.ts'
+import { describeWith } from './needs.ts'
 import { tensor } from './small-models.ts'
 
 const WITH_LAYERS = { PATH: toolPath, ASSAY_SCOPE: 'full,layers' }
@@ -39,7 +40,7 @@ function exampleProject(): string {
 
 const verdicts = (results: readonly Result[]) => Object.fromEntries(results.map(({ id, verdict }) => [id, verdict]))
 
-describe.skipIf(!hasNumPy)('the compiler of the example (skipped where python3 has no numpy)', () => {
+describeWith('engines', hasNumPy, 'the compiler of the example', () => {
   let folder = ''
   beforeEach(() => {
     folder = exampleProject()
@@ -160,7 +161,7 @@ describe.skipIf(!hasNumPy)('the compiler of the example (skipped where python3 h
   })
 })
 
-describe.skipIf(!hasIree)('the tools of IREE (skipped where they are not in PATH)', () => {
+describeWith('engines', hasIree, 'the tools of IREE', () => {
   test('judge a model and its layers on two backends, and show their phases', async () => {
     const folder = exampleProject()
     const { results, stderr } = await assayJson(

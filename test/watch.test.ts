@@ -1,9 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { assay, ended, main, project, startAssay } from './assay.ts'
 import { identity } from './conformance/models.ts'
+import { testWith } from './needs.ts'
+import { hasTerminals } from './python.ts'
 import { affineModel } from './small-models.ts'
 
 const reference = affineModel()
@@ -97,12 +99,12 @@ describe('--watch', () => {
   })
 })
 
-const hasTerminals = spawnSync('python3', ['-c', 'import pty']).status === 0
-
-test.skipIf(!hasTerminals)('at a terminal keys ask for all, for what failed, and for the end', async () => {
+testWith('python', hasTerminals, 'at a terminal keys ask for all, for what failed, and for the end', async () => {
   const folder = project({ 'a.onnx': reference, 'b.onnx': off, 'off.onnx': off })
   const program = `
 import os, pty, sys, select, time
+import { testWith } from './needs.ts'
+import { hasTerminals } from './python.ts'
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[1], sys.argv[1:])

@@ -3,27 +3,25 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Toolchains } from '../../src/runtimes/toolchain/definition.ts'
 import { readToolchain } from '../../src/runtimes/toolchain/read-toolchain.ts'
+import { hasModules, PYTHON, TEST_PYTHON } from '../python.ts'
 
-/** CI makes a Python with NumPy and IREE and names it here; where it did, absence is a failure and not a skip. */
-const testPython = process.env.ASSAY_TEST_PYTHON
-const python = testPython ?? 'python3'
 const folder = fileURLToPath(new URL('../../examples/toolchain', import.meta.url))
 
-export const hasNumPy = testPython !== undefined || spawnSync(python, ['-c', 'import numpy']).status === 0
-export const hasIree = testPython !== undefined || spawnSync('iree-compile', ['--version']).status === 0
+export const hasNumPy = hasModules('numpy')
+export const hasIree = TEST_PYTHON !== undefined || spawnSync('iree-compile', ['--version']).status === 0
 
 /** Programs of that Python go before others. */
-export const toolPath = [...(testPython === undefined ? [] : [dirname(testPython)]), process.env.PATH].join(delimiter)
-const iree = (name: string) => (testPython === undefined ? name : join(dirname(testPython), name))
+export const toolPath = [...(TEST_PYTHON === undefined ? [] : [dirname(TEST_PYTHON)]), process.env.PATH].join(delimiter)
+const iree = (name: string) => (TEST_PYTHON === undefined ? name : join(dirname(TEST_PYTHON), name))
 
 /** Those of the example, for chip a and for llvm-cpu. */
 export const testToolchains: Toolchains = {
   tiny: readToolchain(
     'tiny',
     {
-      version: [python, 'tinycc.py', '--version'],
+      version: [PYTHON, 'tinycc.py', '--version'],
       compile: [
-        python,
+        PYTHON,
         'tinycc.py',
         'compile',
         '{model}',
@@ -32,7 +30,7 @@ export const testToolchains: Toolchains = {
         '-o',
         '{artifact}',
       ],
-      run: [python, 'tinycc.py', 'run', '{artifact}', ['--input', '{input}'], '--output={output}'],
+      run: [PYTHON, 'tinycc.py', 'run', '{artifact}', ['--input', '{input}'], '--output={output}'],
       ir: ['imported.txt', 'folded.txt', 'fused.txt'],
       files: ['tinycc.py', 'chips'],
     },

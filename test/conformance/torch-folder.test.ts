@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Tensor } from '../../src/domain/tensor.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
+import { needTag } from '../needs.ts'
 import { describeWithPython } from '../python.ts'
 import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
 import { failureOf } from './conformance.ts'
@@ -132,7 +133,7 @@ describeWithPython('a Hugging Face folder in torch', 'torch, transformers', () =
   })
 
   test('compiled with inductor gives the same, but for rounding', async (context) => {
-    context.skip(!hasCompiler(), 'there is no C++ compiler here')
+    context.skip(!hasCompiler(), needTag('compiler'))
     const model = await linear(WEIGHTS)
     const compiled = await captureTensors(pool, readTarget('torch:cpu,trust-code=true,compile=inductor'), model, X)
     expect(compiled.detail.compile).toBe('inductor')
@@ -141,7 +142,7 @@ describeWithPython('a Hugging Face folder in torch', 'torch, transformers', () =
   }, 300_000)
 
   test('of which torch.compile compiles nothing is told, for agreement would prove nothing', async (context) => {
-    context.skip(!hasCompiler(), 'there is no C++ compiler here')
+    context.skip(!hasCompiler(), needTag('compiler'))
     const code = ownCode(LINEAR.replace('def forward', '@torch._dynamo.disable\ndef forward'))
     const model = await saveFolder({ config: ownCodeConfig(), code, weights: WEIGHTS })
     const target = readTarget('torch:cpu,trust-code=true,compile=inductor')

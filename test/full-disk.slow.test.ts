@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildModel } from '../src/onnx/builder.ts'
 import { latestRun, readRun } from '../src/runs/read-run.ts'
 import { ended, main, project, type Ran } from './assay.ts'
+import { describeWith } from './needs.ts'
 import { affineModel, tensor } from './small-models.ts'
 
 const target = ['--target', 'ort:cpu,threads=2']
@@ -30,7 +31,7 @@ function expectNoStack({ stdout, stderr }: Ran): void {
 
 const limits = spawnSync('bash', ['-c', 'ulimit -f 1']).status === 0
 
-describe.skipIf(!limits)('a file-size limit (skipped where bash cannot set one)', () => {
+describeWith('shell', limits, 'a file-size limit', () => {
   const withLimit = (kib: number, args: readonly string[], cwd: string) => {
     return shell(['bash'], `ulimit -f ${kib}; exec "$@"`, args, cwd)
   }
@@ -75,7 +76,7 @@ describe.skipIf(!limits)('a file-size limit (skipped where bash cannot set one)'
 const apart = ['unshare', '-rm']
 const mounts = spawnSync(apart[0]!, [...apart.slice(1), 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
 
-describe.skipIf(!mounts)('a full disk (skipped where a small file system may not be mounted)', () => {
+describeWith('smallDisk', mounts, 'a full disk', () => {
   const onSmallDisk = (fill: string, folder: string) => {
     mkdirSync(join(folder, 'disk'))
     const line = `mount -t tmpfs -o size=1m tmpfs disk; ${fill} exec "$@"`

@@ -9,6 +9,7 @@ import { walkFiles } from '../src/files/glob.ts'
 import { openTrace } from '../src/files/safetensors.ts'
 import { assay, root, temporaryFolder } from './assay.ts'
 import { decodeWithOrt, decodeWithTransformers, largestDifference, type PaddedPrompts } from './decode-folder.ts'
+import { describeWith } from './needs.ts'
 import { describeWithPython, TEST_PYTHON } from './python.ts'
 
 const FOLDER = join(root, 'examples/decoders/shakespeare')
@@ -95,12 +96,10 @@ describeWithPython('the trained example and PyTorch', 'transformers', () => {
 })
 
 /** A folder into which CI installs transformers.js, which is not one of our dependencies. */
-const TRANSFORMERS_JS = process.env.ASSAY_TEST_TRANSFORMERS_JS
+const TRANSFORMERS_JS = process.env.ASSAY_TEST_TRANSFORMERS_JS || undefined
 
-describe('the trained example and transformers.js', () => {
-  const title =
-    'the greedy text is that of PyTorch (skipped where ASSAY_TEST_TRANSFORMERS_JS names no folder that has it)'
-  test.skipIf(TRANSFORMERS_JS === undefined).each(['fp32', 'fp16'])(`%s: ${title}`, (dtype) => {
+describeWith('transformers', TRANSFORMERS_JS !== undefined, 'the trained example and transformers.js', () => {
+  test.each(['fp32', 'fp16'])('%s: the greedy text is that of PyTorch', (dtype) => {
     const entry = createRequire(join(TRANSFORMERS_JS!, 'package.json')).resolve('@huggingface/transformers')
     const script = join(root, 'test/generate-with-transformers-js.mjs')
     const argv = [script, entry, FOLDER, dtype, String(GREEDY.length), TEXT]

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PYTHON_ENGINES } from '../src/runtimes/python/engines.ts'
 import { assay, ended, project, startAssay, temporaryFolder } from './assay.ts'
+import { describeWith } from './needs.ts'
 import { describeWithPython, TEST_PYTHON } from './python.ts'
 import { affineModel } from './small-models.ts'
 
@@ -137,7 +138,7 @@ describeWithPython('an installation that fails', 'tomllib, ensurepip', () => {
   })
 })
 
-describe.skipIf(TEST_PYTHON === undefined)('an installation that succeeds (needs a package index; CI has one)', () => {
+describeWith('engines', TEST_PYTHON !== undefined, 'an installation that succeeds', () => {
   test('gives an engine that runs, once', { timeout: 300_000 }, async () => {
     const folder = project({ 'm.onnx': affineModel() })
     const first = await setup(['python', 'onnxruntime'], folder)
