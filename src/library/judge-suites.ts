@@ -106,9 +106,14 @@ export async function listSuites(
   notice: Notice,
   planSuites: PlanSuites,
 ): Promise<{ readonly cases: readonly string[]; readonly selected: readonly string[] }> {
-  const planned = await planSuites(poolFor(invocation, { notice }))
-  const { header } = await planRun(await planRequest(invocation, planned, notice))
-  return header
+  const pool = poolFor(invocation, { notice })
+  try {
+    const planned = await planSuites(pool)
+    const { header } = await planRun(await planRequest(invocation, planned, notice))
+    return header
+  } finally {
+    await pool.close()
+  }
 }
 
 /** Where an entry stands does not matter to a plan, what it says does. */
