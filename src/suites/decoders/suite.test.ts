@@ -303,4 +303,10 @@ describe('a baseline in the same run', () => {
     expect(results[0]!.figures![1]).toMatch(/^three-way: /)
     expect(metric(results[0]!, 'error_ratio')).toBeCloseTo(1, 1)
   })
+
+  test('is asked no further where the target gives what no baseline does', async () => {
+    const result = await withFault({ step: everywhere(broken) }, { gate, tokensPerSequence: 24 })
+    expect(result).toMatchObject({ verdict: 'fail', flags: ['stopped-early'] })
+    expect(result.measurements['decoders.batches']).toBe('1 of 4')
+  })
 })

@@ -8,6 +8,7 @@ const OFF = 0.7e-4
 const files = {
   'm.onnx': affineModel(2000),
   'other/low.onnx': affineModel(2000 * (1 - OFF)),
+  'other/lower.onnx': affineModel(2000 * (1 - 1.8 * OFF)),
   'other/high.onnx': affineModel(2000 * (1 + OFF)),
   'other/higher.onnx': affineModel(2000 * (1 + 2 * OFF)),
   'other/far.onnx': affineModel(2200),
@@ -58,6 +59,14 @@ describe('two references', () => {
     const { verdict, flags, reason } = onlyResult(await judged([low, high], higher))
     expect([verdict, flags]).toEqual(['inconclusive', ['references-disagree']])
     expect(reason).toMatch(/; the target against the first: y: .*relL2 2\.1e-4 is over 1e-4$/)
+  })
+
+  test('do not blame a target that lies no further from the first, on the other side of it', async () => {
+    const lower = 'lower=ort:cpu,model=other/lower.onnx'
+    const higher = 'higher=ort:cpu,model=other/higher.onnx'
+    expect(onlyResult(await judged(['ort:cpu', plain], lower)).verdict).toBe('fail')
+    const { verdict, flags } = onlyResult(await judged(['ort:cpu', higher], lower))
+    expect([verdict, flags]).toEqual(['inconclusive', ['references-disagree']])
   })
 
   test('do not excuse a target that is further from both than they are from each other', async () => {
