@@ -3,16 +3,14 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Result } from '../../domain/result.ts'
-import { FileDigests } from '../../files/digest.ts'
 import { freshFolder } from '../../runs/testing/tiny-suite.ts'
 import type { DecodeStep, Logits, SequenceStep } from '../../runtimes/contract.ts'
 import { testTarget } from '../../runtimes/testing/in-process-ort.ts'
 import { type Fault, plantedKind } from '../../runtimes/testing/planted-fault.ts'
 import { type Decoding, judgeDecoders, microModel, RATE } from '../testing/decoders.ts'
-import { folderWith, onlyResult } from '../testing/judge.ts'
+import { onlyResult } from '../testing/judge.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import type { GateChoice } from './gate-choice.ts'
-import { PromptDesk } from './prompt-desk.ts'
 
 let healthy: DecoderModel
 let other: DecoderModel
@@ -272,20 +270,6 @@ describe('shapes', () => {
     const message = '--max-new-tokens 6 is more than --tokens-per-sequence 5, so no batch fits; raise the second'
     await expect(judged({ tokensPerSequence: 5 })).rejects.toThrow(message)
   })
-})
-
-test('prompts of a file are decoded as they come, the same for everybody who asks', async () => {
-  const folder = folderWith({ 'prompts.txt': 'first prompt\nsecond one\nthird of them\nand a fourth\n' })
-  const path = join(folder, 'prompts.txt')
-  const prompts = new PromptDesk({ path, seed: 0, cacheFolder: join(folder, 'cache'), digests: new FileDigests() })
-  const shape = { batchSize: 2, promptLength: 8, newTokens: 6 }
-  const [one, again, next] = await Promise.all([0, 0, 1].map((index) => prompts.batch(healthy, shape, index)))
-  expect(again).toEqual(one)
-  expect(next!.prompts.map(({ text }) => text)).not.toEqual(one!.prompts.map(({ text }) => text))
-  expect(one!.padded.ids.map(({ length }) => length)).toEqual([8, 8])
-  const { verdict, measurements } = await judged({ prompts, transcripts: true })
-  expect([verdict, measurements['decoders.prompts']]).toEqual(['pass', path])
-  expect(await prompts.shaping(healthy, shape, 2)).toContain(path)
 })
 
 describe('a baseline in the same run', () => {
