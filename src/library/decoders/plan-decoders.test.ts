@@ -1,0 +1,254 @@
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Threshold, type ThresholdsFile, writeThresholds } from '../../files/decoders/thresholds-file.ts'
+import { microDecoder } from '../../models/micro/choices.ts'
+import { writeMicroFolder } from '../../models/micro/write-folder.ts'
+import { MODEL_PATHS } from '../../settings/decoder-values.ts'
+import { invocationOf, reproduceOf } from '../invocation.ts'
+import { planOnnx } from '../judge-onnx.ts'
+import { asked, folderWith } from '../testing/project.ts'
+import { decodersInvocation } from './decoders-invocation.ts'
+import { FetchLines } from './fetch-lines.ts'
+import { listDecoders } from './judge-decoders.ts'
+import { listBaseline } from './learn-baseline.ts'
+import { testDecoders } from './test-decoders.ts'
+
+/** A decoder of one tiny layer; only to be read. */
+const MODEL = join(folderWith(), 'tiny')
+beforeAll(async () => {
+  const config = microDecoder('llama', { layers: 1, hidden: 8, heads: 2, positions: 128 })
+  await writeMicroFolder({
+    folder: MODEL,
+    config,
+    seed: 1,
+    weightDType: 'float32',
+    graphDTypes: ['float32'],
+    force: false,
+  })
+})
+
+function projectWithModel(files: Record<string, string> = {}): string {
+  const folder = folderWith(files)
+  cpSync(MODEL, join(folder, 'tiny'), { recursive: true })
+  return folder
+}
+
+const SHAPES = { batchSize: '1,2', promptLength: '16', maxNewTokens: '8' }
+
+async function invoked(cwd: string, options: Record<string, unknown> = {}, more: object = {}) {
+  const notices: string[] = []
+  const invocation = await decodersInvocation(
+    asked(cwd, {
+      command: 'decoders test',
+      paths: ['tiny'],
+      options: { ...SHAPES, offline: true, ...options },
+      ...more,
+    }),
+    (text) => notices.push(text),
+  )
+  return { invocation, notices }
+}
+
+/** The ids that would be judged, and what is told meanwhile. */
+async function planned(cwd: string, options: Record<string, unknown> = {}, more: object = {}) {
+  const { invocation, notices } = await invoked(cwd, options, more)
+  const { selected } = await listDecoders(invocation, (text) => notices.push(text))
+  return { selected, notices }
+}
+
+const refusal = (cwd: string, options: Record<string, unknown>, more: object = {}) =>
+  planned(cwd, options, more).then(
+    () => 'nothing was refused',
+    (error: Error) => error.message,
+  )
+
+describe('decoders', () => {
+  test('have a case for every shape, and are told that nothing is known about their noise', async () => {
+    const { selected, notices } = await planned(projectWithModel())
+    expect(selected).toEqual(['tiny/b1/s16/n8@ort-web:wasm', 'tiny/b2/s16/n8@ort-web:wasm'])
+    expect(notices).toEqual([
+      expect.stringMatching(/^nothing is known about the noise of tiny: thresholds ce .* default pair/),
+    ])
+  })
+
+  test('of one name are told apart by their path', async () => {
+    const folder = projectWithModel()
+    cpSync(MODEL, join(folder, 'other/tiny'), { recursive: true })
+    const ids = (await planned(folder, { batchSize: '1' }, { paths: ['tiny', 'other/tiny'] })).selected
+    expect(ids).toEqual(['other/tiny/b1/s16/n8@ort-web:wasm', 'tiny/b1/s16/n8@ort-web:wasm'])
+  })
+
+  test('without an ONNX export compare PyTorch with PyTorch, and say so', async () => {
+    const folder = projectWithModel()
+    for (const name of readdirSync(join(folder, 'tiny'), { recursive: true }) as string[])
+      if (name.endsWith('.onnx')) rmSync(join(folder, 'tiny', name))
+    const { selected, notices } = await planned(folder, { batchSize: '1' })
+    expect(selected).toEqual([expect.stringMatching(/^tiny\/b1\/s16\/n8@torch:cpu/)])
+    expect(notices[0]).toMatch(/^tiny has no ONNX export: torch:cpu.* is compared with torch:cpu/)
+  })
+
+  test('that the configuration names are judged by a run of everything', async () => {
+    const config = JSON.stringify({ decoders: { models: ['tiny'], batchSize: 1, promptLength: 16, maxNewTokens: 8 } })
+    const folder = projectWithModel({ 'assay.config.json': config })
+    const invocation = await invocationOf(asked(folder, { command: 'run' }))
+    expect((await planOnnx(invocation, () => {})).selected).toEqual(['tiny/b1/s16/n8@ort-web:wasm'])
+  })
+
+  test('have a baseline case for every shape', async () => {
+    const { invocation } = await invoked(projectWithModel(), { baseline: 'ort:cpu,threads=1' })
+    expect((await listBaseline(invocation, () => {})).selected).toEqual([
+      expect.stringMatching(/^tiny\/b1\/s16\/n8@/),
+      expect.stringMatching(/^tiny\/b2\/s16\/n8@/),
+    ])
+  })
+})
+
+describe('what is refused before anything is decoded', () => {
+  test.each([
+    ['no model', {}, { paths: [] }, 'no model to decode with'],
+    ['two references', { reference: ['ort:cpu', 'ort:cpu,threads=2'] }, {}, 'decoders are compared with one reference'],
+    ['a gate of pairs without thresholds', { gate: 'paired' }, {}, '--gate paired needs what the baseline gave'],
+    ['a gate that there is not', { gate: 'pared' }, {}, 'did you mean "paired"?'],
+    ['traces without a folder', { saveTraces: true }, {}, '--save-traces needs --validation-info-dir'],
+    [
+      'thresholds that are not there',
+      { thresholds: 'none.json' },
+      {},
+      '--thresholds none.json does not exist; assay thresholds writes one',
+    ],
+    ['a target that is the reference', { target: ['ort:cpu'] }, {}, 'ort:cpu'],
+    [
+      'micro models of nowhere',
+      { micro: true, microHome: 'nowhere' },
+      {},
+      '--micro-home nowhere does not exist; it holds trained',
+    ],
+  ])('%s', async (_what, options, more, words) => {
+    expect(await refusal(projectWithModel(), options, more)).toContain(words)
+  })
+
+  test.each([
+    ['is no folder of a model', null, 'has no config.json, so it is no Hugging Face folder'],
+    ['has a damaged configuration', '{ torn', 'is no JSON'],
+  ])('a folder that %s', async (_what, config, words) => {
+    const folder = projectWithModel()
+    if (config === null) rmSync(join(folder, 'tiny/config.json'))
+    else writeFileSync(join(folder, 'tiny/config.json'), config)
+    expect(await refusal(folder, {})).toContain(words)
+  })
+
+  test('an option that there is not', async () => {
+    // @ts-expect-error: the types know it too.
+    await expect(testDecoders('tiny', { cwd: folderWith(), batchSze: 1 })).rejects.toThrow('did you mean "batchSize"?')
+  })
+})
+
+describe('thresholds', () => {
+  const threshold = (value: number): Threshold => ({
+    direction: 'lower',
+    value,
+    statistic: 'p99',
+    count: 10,
+    interval: { low: null, high: null, confidence: 0.95 },
+  })
+  const thresholdsOf = (folder: string, model: string, metrics: ThresholdsFile['metrics']) =>
+    writeThresholds(folder, {
+      model,
+      reference: null,
+      baseline: null,
+      metrics,
+      shapes: [],
+      dataset: null,
+      created: '2027-03-01T10:00:00.000Z',
+      environment: {},
+    })
+
+  test('of the model are taken, so that nothing is told of defaults', async () => {
+    const folder = projectWithModel()
+    const path = await thresholdsOf(folder, 'tiny', { ce: threshold(1), diff_mean: threshold(2) })
+    expect((await planned(folder, { thresholds: path })).notices).toEqual([])
+    expect(await refusal(folder, { thresholds: path, gate: 'paired' })).toContain('names no file with sequences')
+  })
+
+  test('of another model, or without one of the metrics, are refused', async () => {
+    const folder = projectWithModel()
+    const other = await thresholdsOf(folder, 'org/other', { ce: threshold(1), diff_mean: threshold(2) })
+    expect(await refusal(folder, { thresholds: other })).toContain('the thresholds are of "org/other", and not of tiny')
+    const half = await thresholdsOf(folder, 'tiny', { ce: threshold(1) })
+    expect(await refusal(folder, { thresholds: half })).toContain('has no threshold of diff_mean')
+  })
+
+  test('of a file of models choose the models, and lines that cannot be read are told', async () => {
+    const row = { model_id: 'tiny', ce: 1, mean_diff: 2, frequency: 0 }
+    const folder = projectWithModel({ 'models.jsonl': `${JSON.stringify(row)}\nnothing\n` })
+    const { selected, notices } = await planned(folder, { modelConfiguration: 'models.jsonl', micro: true })
+    expect(selected).toHaveLength(2)
+    expect(notices).toEqual([
+      'models.jsonl names the models themselves, so --micro is off',
+      expect.stringMatching(/models\.jsonl, line 2: .*; left out$/),
+    ])
+  })
+})
+
+describe('a micro model', () => {
+  test('with random weights stands for the model, is written once and told', async () => {
+    const folder = projectWithModel()
+    const first = await planned(folder, { micro: true, batchSize: '1' })
+    const words = /^micro: 3 layers with random weights \(seed 42\) stand for tiny: \.assay\/micro\/\w{24}$/
+    expect(first.notices[0]).toMatch(words)
+    expect(first.selected).toEqual(['tiny/b1/s16/n8@ort-web:wasm'])
+    const home = join(folder, '.assay/micro')
+    expect(readdirSync(home)).toHaveLength(1)
+    await planned(folder, { micro: true, batchSize: '1' })
+    expect([readdirSync(home).length, existsSync(join(home, readdirSync(home)[0]!, 'tokenizer.json'))]).toEqual([
+      1,
+      true,
+    ])
+  })
+
+  test('that was trained goes before it', async () => {
+    const folder = projectWithModel()
+    cpSync(MODEL, join(folder, 'home/tiny'), { recursive: true })
+    const { notices } = await planned(folder, { micro: true, microHome: 'home' })
+    expect(notices[0]).toMatch(/^micro: a trained model of home stands for tiny: .*home\/tiny$/)
+    expect(existsSync(join(folder, '.assay/micro'))).toBe(false)
+  })
+
+  test('of an architecture that is not known cannot be made', async () => {
+    const folder = projectWithModel()
+    writeFileSync(join(folder, 'tiny/config.json'), '{ "model_type": "rwkv" }')
+    expect(await refusal(folder, { micro: true })).toMatch(
+      /^no micro model for tiny: no --micro-home is given, and none/,
+    )
+  })
+})
+
+describe('the words of an invocation', () => {
+  test('that judge a case again hold what is not as it is by itself', async () => {
+    const options = { gate: 'rate', topK: 7, saveTraces: true, validationInfoDir: 'traces', log: 'fms' }
+    const { invocation } = await invoked(folderWith(), options)
+    const words = reproduceOf(invocation)('tiny/b1/s16/n8@ort-web:wasm')
+    expect(words).toMatch(/^assay decoders test tiny .*--batch-size 1,2 .*--top-k 7 .*--gate rate/)
+    expect(words).not.toMatch(/--save-traces|--log/)
+  })
+
+  test('name models by the documented variable where none is given', async () => {
+    const environment = { [MODEL_PATHS]: 'org/a, b ,' }
+    expect((await invoked(folderWith(), {}, { environment, paths: [] })).invocation.models).toEqual(['org/a', 'b'])
+    expect((await invoked(folderWith(), {}, { environment })).invocation.models).toEqual(['tiny'])
+  })
+
+  test('keep traces of micro models apart', async () => {
+    const { invocation } = await invoked(folderWith(), { micro: true, validationInfoDir: 'traces' })
+    expect(invocation.decoders.validationInfoDir).toBe(join('traces', 'tiny_models'))
+  })
+})
+
+test('a download is told at its beginning, and not again at once', () => {
+  const told: string[] = []
+  const lines = new FetchLines((text) => told.push(text))
+  lines.take('org/m', { file: 'model.onnx', doneBytes: 2 ** 20, totalBytes: 2 ** 22 })
+  lines.take('org/m', { file: 'model.onnx', doneBytes: 2 ** 21, totalBytes: null })
+  expect(told).toEqual(['fetching org/m: 1.0 MiB of 4.0 MiB (model.onnx)'])
+})
