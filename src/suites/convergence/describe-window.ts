@@ -73,22 +73,22 @@ const MOST_POINTS = 512
 
 export function curveOf({ name, verdict, points, replayNames, noise }: JudgedSeries, replays: number): Curve {
   const furthest = furthestPoint(points)
-  const all = new Set(points.map(({ step }) => step))
+  const pointsAt = byStep(points)
   const steps = thinned(
-    [...all].sort((a, b) => a - b),
+    [...pointsAt.keys()].sort((a, b) => a - b),
     furthest?.step,
   )
-  const at = (step: number, replay?: number) =>
-    points.find((point) => point.step === step && (replay === undefined || point.replay === replay))
+  const first = (step: number) => pointsAt.get(step)![0]!
+  const of = (step: number, replay: number) => pointsAt.get(step)!.find((point) => point.replay === replay)
   const noiseAt = new Map(noise?.map((entry) => [entry.step, entry]))
   return {
     name,
     verdict,
     steps,
-    reference: steps.map((step) => at(step)!.reference),
-    target: Array.from({ length: replays }, (_, replay) => steps.map((step) => at(step, replay)?.target ?? null)),
-    low: steps.map((step) => at(step)!.low),
-    high: steps.map((step) => at(step)!.high),
+    reference: steps.map((step) => first(step).reference),
+    target: Array.from({ length: replays }, (_, replay) => steps.map((step) => of(step, replay)?.target ?? null)),
+    low: steps.map((step) => first(step).low),
+    high: steps.map((step) => first(step).high),
     ...(replayNames.length > 0 && { replays: replayNames }),
     ...(furthest && { furthest: { step: furthest.step, replay: furthest.replay } }),
     ...(noise && {
@@ -98,6 +98,17 @@ export function curveOf({ name, verdict, points, replayNames, noise }: JudgedSer
       },
     }),
   }
+}
+
+/** A window may have many steps, so none is looked for among all. */
+function byStep(points: readonly JudgedPoint[]): Map<number, JudgedPoint[]> {
+  const found = new Map<number, JudgedPoint[]>()
+  for (const point of points) {
+    const known = found.get(point.step)
+    if (known) known.push(point)
+    else found.set(point.step, [point])
+  }
+  return found
 }
 
 /** Evenly, the first, the last and the one to be looked at among them. */
