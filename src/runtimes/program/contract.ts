@@ -16,6 +16,8 @@ export interface ProgramRequest {
   /** Both streams go there as they come. */
   readonly logFile: string
   readonly hear?: (line: string) => void
+  /** Milliseconds by which the limits of time are kept; without it, those that pass. */
+  readonly clock?: () => number
   /** Events in their order; false: enough, the program is ended. */
   onEvents(events: readonly LogEvent[]): boolean
 }
@@ -26,6 +28,10 @@ interface ProgramLimits {
   readonly totalMs: number | null
   /** For all patterns on one batch of lines. */
   readonly patternMs: number
+  /** So long it may write something down once it is asked to end. */
+  readonly graceMs?: number
+  /** So long those that it left behind may be silent before they are ended. */
+  readonly quietMs?: number
 }
 
 export interface ProgramOutcome {

@@ -23,7 +23,7 @@ const PRINT = `
   import { once } from 'node:events'
   const print = async (stream, text) => { if (!stream.write(text)) await once(stream, 'drain') }`
 
-test('100 MB on the other stream disturb nothing, in memory and time that are bounded', async () => {
+test('100 MB on the other stream disturb nothing, in memory that is bounded', async () => {
   const ran = await measured(`${PRINT}
     for (let step = 0; step < 100; step++) {
       await print(process.stderr, 'noise '.repeat(1000000 / 6).slice(0, 999999) + '\\n')
@@ -37,7 +37,6 @@ test('100 MB on the other stream disturb nothing, in memory and time that are bo
   expect(ran.log.slice(-100)).toContain('the end\n')
   expect(ran.warnings).toEqual(['the log file leaves out 31.4 MiB in its middle'])
   expect(ran.grownBytes).toBeLessThan(250 * MIB)
-  expect(ran.durationMs).toBeLessThan(20_000)
 })
 
 test('a line of 200 MB is cut, and those around it are read', async () => {
@@ -50,7 +49,6 @@ test('a line of 200 MB is cut, and those around it are read', async () => {
   expect(ran.lines).toBe(3)
   expect(ran.warnings[0]).toBe('1 line was longer than 64 KiB; only the beginning was looked at')
   expect(ran.grownBytes).toBeLessThan(250 * MIB)
-  expect(ran.durationMs).toBeLessThan(20_000)
 })
 
 test('a program that is faster than its patterns has to wait for them, and nothing is lost', async () => {

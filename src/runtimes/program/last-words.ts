@@ -10,11 +10,15 @@ const LONGEST_MS = 5000
  * Reads both streams of an ended program to their end. Children that it left, such as the `tee` of a shell, may still pass on what it
  * printed; when they are quiet or take long they are killed, and when someone still holds the streams we let go of them.
  */
-export async function readLastWords(child: ProgramChild, group: ProcessGroup): Promise<string | null> {
+export async function readLastWords(
+  child: ProgramChild,
+  group: ProcessGroup,
+  quietMs = QUIET_MS,
+): Promise<string | null> {
   const streams = [child.stdout, child.stderr]
   const closed = Promise.all(streams.map(closing))
   let isCutOff = false
-  const stopWatching = whenQuiet(streams, (round) => {
+  const stopWatching = whenQuiet(streams, quietMs, (round) => {
     if (round === 0) return group.killRest()
     isCutOff = true
     for (const stream of streams) stream.destroy()
@@ -35,7 +39,8 @@ function closing(stream: Readable): Promise<void> {
 }
 
 /** Time that we ourselves keep a stream waiting does not count. */
-function whenQuiet(streams: readonly Readable[], act: (round: number) => void): () => void {
+function whenQuiet(streams: readonly Readable[], limitMs: number, act: (round: number) => void): () => void {
+  const longestMs = Math.max(limitMs, LONGEST_MS)
   let quietMs = 0
   let totalMs = 0
   let round = 0
@@ -48,7 +53,7 @@ function whenQuiet(streams: readonly Readable[], act: (round: number) => void): 
     if (streams.some((stream) => stream.isPaused())) return
     quietMs += TICK_MS
     totalMs += TICK_MS
-    if (quietMs < QUIET_MS && totalMs < LONGEST_MS) return
+    if (quietMs < limitMs && totalMs < longestMs) return
     act(round++)
     quietMs = 0
     totalMs = 0

@@ -30,18 +30,19 @@ const GRACE_MS = 2000
 
 /** Starts argv as it stands, in a process group of its own; a WorkerFailure says why it cannot. */
 export async function startProgram(request: ProgramRequest): Promise<StartedProgram> {
+  const { graceMs = GRACE_MS, quietMs } = request.limits
   const child = await spawned(request)
   const group = new ProcessGroup(child)
   const unkillable = group.unkillable.then(() => stillThere(child))
   const exit = once(child, 'exit') as Promise<[number | null, string | null]>
   const gone = exit.then(async ([exitCode, signal]) => {
-    const warning = await readLastWords(child, group)
+    const warning = await readLastWords(child, group, quietMs)
     return { exitCode, signal, warning }
   })
   const end = () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     group.terminate()
-    const killing = setTimeout(() => group.kill(), GRACE_MS)
+    const killing = setTimeout(() => group.kill(), graceMs)
     child.once('exit', () => clearTimeout(killing))
   }
   return { stdout: child.stdout, stderr: child.stderr, exited: Promise.race([gone, unkillable]), end }

@@ -7,14 +7,18 @@ export type Stop = (ending: ProgramOutcome['ending'], problem: string | null) =>
 export class Watch {
   readonly #request: ProgramRequest
   readonly #stop: Stop
-  readonly #startedAt = performance.now()
+  readonly #clock: () => number
+  readonly #startedAt: number
   readonly #timer: NodeJS.Timeout
-  #lastSignAt = this.#startedAt
+  #lastSignAt: number
 
   /** `isHeld`: it may be waiting for us, which is no fault of its own. */
   constructor(request: ProgramRequest, isHeld: () => boolean, stop: Stop) {
     this.#request = request
     this.#stop = stop
+    this.#clock = request.clock ?? (() => performance.now())
+    this.#startedAt = this.#clock()
+    this.#lastSignAt = this.#startedAt
     const { idleMs, totalMs } = request.limits
     const tickMs = Math.min(Math.max(Math.min(idleMs, totalMs ?? idleMs) / 20, 5), 250)
     this.#timer = setInterval(() => {
@@ -28,7 +32,7 @@ export class Watch {
 
   /** It is alive. */
   sign(): void {
-    this.#lastSignAt = performance.now()
+    this.#lastSignAt = this.#clock()
   }
 
   close(): void {
@@ -39,7 +43,7 @@ export class Watch {
   #abort = (): void => this.#stop('aborted', 'it was ended because the run was interrupted')
 
   #check(): void {
-    const now = performance.now()
+    const now = this.#clock()
     const { idleMs, totalMs } = this.#request.limits
     if (totalMs !== null && now - this.#startedAt > totalMs) {
       this.#stop(
