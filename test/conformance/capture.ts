@@ -46,6 +46,12 @@ export function numbersOf(tensor: Tensor | undefined): number[] {
   return tensor ? Array.from(new Float32Array(tensor.bytes.slice().buffer)) : []
 }
 
+/** ‖a − b‖ / ‖a‖ */
+export function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  const [left, right] = [Array.from(a), Array.from(b)]
+  return Math.hypot(...left.map((value, i) => value - right[i]!)) / Math.hypot(...left)
+}
+
 /** Runs a model and puts the chunks of its outputs together again. */
 export async function captureTensors(pool: Pool, target: Target, model: ModelRef, inputs: Trace) {
   let chunks: TensorChunk[] = []

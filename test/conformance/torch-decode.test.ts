@@ -7,7 +7,7 @@ import type { DecodeRequest, DecodeStep, ModelRef } from '../../src/runtimes/con
 import type { Decoding } from '../../src/runtimes/decoding.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { describeWithPython, TEST_PYTHON } from '../python.ts'
-import { captureTensors, numbersOf, testPool } from './capture.ts'
+import { captureTensors, distance, numbersOf, testPool } from './capture.ts'
 import { failureOf } from './conformance.ts'
 import { ownCode, ownCodeConfig, saveFolder } from './hugging-face.ts'
 import { idsOf, trusted } from './torch-capture.ts'
@@ -188,9 +188,10 @@ describeWithPython('decoding with torch', 'torch, transformers', () => {
         decode(request, readTarget(`torch:cpu,dtype=${dtype},seed=7`), bare),
         decode(request, readTarget(`torch:cpu,dtype=${dtype}`)),
       ])
-      expect(made.map(({ sequences }) => sequences[0]!.logits)).toEqual(
-        read.map(({ sequences }) => sequences[0]!.logits),
-      )
+      // Not to the last bit: some processors add up in another order where memory is aligned otherwise.
+      for (const [step, { sequences }] of made.entries()) {
+        expect(distance(sequences[0]!.logits!, read[step]!.sequences[0]!.logits!)).toBeLessThan(1e-3)
+      }
     }
   })
 

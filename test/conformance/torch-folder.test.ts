@@ -8,7 +8,7 @@ import type { Tensor } from '../../src/domain/tensor.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { needTag } from '../needs.ts'
 import { describeWithPython } from '../python.ts'
-import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
+import { captureTensors, distance, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
 import { failureOf } from './conformance.ts'
 import { huggingFaceModels, ownCode, ownCodeConfig, safetensors, saveFolder } from './hugging-face.ts'
 import { smallNetwork } from './models.ts'
@@ -50,10 +50,6 @@ function hasCompiler(): boolean {
 }
 
 /** How far the numbers of one tensor lie from those of another, by their size. */
-function distance(a: readonly number[], b: readonly number[]): number {
-  return Math.hypot(...a.map((value, i) => value - b[i]!)) / Math.hypot(...a)
-}
-
 function fromHalf(tensor: Tensor): number[] {
   const words = new Uint16Array(tensor.bytes.slice().buffer)
   return [...new Float32Array(Uint32Array.from(words, (word) => word << 16).buffer)]
