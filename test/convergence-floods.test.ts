@@ -41,7 +41,6 @@ async function peakOf(args: readonly string[]) {
 describeWith('linux', process.platform === 'linux', 'a program that', () => {
   const write = (stream: string, bytes: number, text: string) => `
 import { writeSync } from 'node:fs'
-import { describeWith } from './needs.ts'
 const chunk = Buffer.from(${text})
 for (let left = ${bytes}; left > 0; ) {
   try { left -= writeSync(${stream}, chunk, 0, Math.min(chunk.length, left)) } catch (error) { if (error.code !== 'EAGAIN') throw error }

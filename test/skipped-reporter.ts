@@ -1,9 +1,17 @@
-import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
 import { NEEDS, type Need, needTag } from './needs.ts'
 
 /** After a run one line for every kind of thing that was skipped: how many tests, why, and how to get it. */
 export default class SkippedReporter implements Reporter {
+  #isNarrowed = false
+
+  onInit({ config }: Vitest): void {
+    this.#isNarrowed = config.testNamePattern !== undefined
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
+    // Then most are left out because nobody asked for them.
+    if (this.#isNarrowed) return
     const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')])
     for (const line of skippedLines(skipped.map(textOf))) process.stdout.write(`${line}\n`)
   }

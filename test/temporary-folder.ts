@@ -2,14 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+const OURS = 'ASSAY_TEST_TMPDIR'
+
 /** All temporary folders of a test run lie in one, so that nothing is left behind. Short: sockets lie in there too. */
 export default function setup(): () => void {
+  // Every project of a run is set up; they share the folder of the first.
+  if (process.env[OURS] !== undefined) return () => {}
   const before = process.env.TMPDIR
   const folder = mkdtempSync(join(tmpdir(), 'assay-'))
-  process.env.TMPDIR = folder
+  Object.assign(process.env, { TMPDIR: folder, [OURS]: folder })
   return () => {
     if (before === undefined) delete process.env.TMPDIR
     else process.env.TMPDIR = before
+    delete process.env[OURS]
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   }
 }

@@ -103,8 +103,6 @@ testWith('python', hasTerminals, 'at a terminal keys ask for all, for what faile
   const folder = project({ 'a.onnx': reference, 'b.onnx': off, 'off.onnx': off })
   const program = `
 import os, pty, sys, select, time
-import { testWith } from './needs.ts'
-import { hasTerminals } from './python.ts'
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[1], sys.argv[1:])
