@@ -5,7 +5,7 @@ import type { Result } from '../src/domain/result.ts'
 import { buildModel } from '../src/onnx/builder.ts'
 import { readModel } from '../src/onnx/model.ts'
 import { assay, assayJson, project, root } from './assay.ts'
-import { inOtherFile, unknownOperator, withExternalWeights } from './conformance/models.ts'
+import { inOtherFile, withExternalWeights } from './conformance/models.ts'
 import { affineModel, tensor } from './small-models.ts'
 
 const CHANNELS = 4
@@ -117,40 +117,6 @@ describe('--debug-ir', () => {
     expect(dumped.stderr).toContain('intermediate forms of 1 case: ir')
   })
 
-  test('goes as far as the target does', async () => {
-    const folder = project({ 'model.onnx': convNetwork() })
-    const targets = ['--target', 'ort:cpu,optimization=basic', '--target', 'ort:cpu,optimization=disabled']
-    const { code, stderr } = await assay(
-      ['test', 'model.onnx', '--reference', 'ort:cpu', ...targets, '--debug-ir', 'ir'],
-      folder,
-    )
-    expect(code, stderr).toBe(0)
-    const models = (name: string) => readdirSync(join(folder, 'ir', name)).filter((file) => file.endsWith('.onnx'))
-    expect(models('model_full_model@ort_cpu,optimization=basic')).toEqual(['0-given.onnx', '1-basic.onnx'])
-    expect(models('model_full_model@ort_cpu,optimization=disabled')).toEqual(['0-given.onnx', '1-disabled.onnx'])
-    expect(stderr).toContain('3 → 2 nodes at basic (1× Conv+BatchNormalization → Conv)\n… and 1 more in which nothing')
-    expect(read(folder, 'ir/index.txt')).toContain('3 nodes, the same in every form')
-  })
-
-  test('shows the model that the target runs instead', async () => {
-    const folder = project({ 'model.onnx': convNetwork(), 'other.onnx': convNetwork('another') })
-    await assay(
-      ['test', 'model.onnx', ...AGAINST_PLAIN, '--target', 'other=ort:cpu,model=other.onnx', '--debug-ir', 'ir'],
-      folder,
-    )
-    expect(read(folder, 'ir/model_full_model@other/0-given.txt')).toContain('"another"')
-  })
-
-  test('shows a layer as the model of that layer alone', async () => {
-    const folder = project({ 'model.onnx': convNetwork() })
-    const args = ['test', 'model.onnx', ...ON_ORT, '--scope', 'layers', '--layer-group', 'Conv+BatchNormalization+Relu']
-    const ran = await assay([...args, '--debug-ir', 'ir'], folder)
-    expect(ran.code, ran.stderr).toBe(0)
-    const [name] = readdirSync(join(folder, 'ir')).filter((entry) => entry.includes('layer'))
-    expect(read(folder, `ir/${name}/0-given.txt`)).toMatch(/nodes \(3\)\n {2}%c = Conv\(%x, @w\).*"conv"/)
-    expect(read(folder, `ir/${name}/2-extended.diff.txt`)).toContain('Conv+Relu → FusedConv')
-  })
-
   test('of a target that gives no forms there is the model as given, and one notice', async () => {
     const folder = project({ 'a.onnx': convNetwork(), 'b.onnx': affineModel() })
     const ran = await assay(['test', 'a.onnx', 'b.onnx', '--target', 'ort-web:wasm', '--debug-ir', 'ir'], folder)
@@ -162,27 +128,6 @@ describe('--debug-ir', () => {
     expect(ran.stderr.split(`\n${reason}`)).toHaveLength(2)
     expect(ran.stderr).toContain('3 nodes as given\n… and 1 more in which nothing changed, see ir/index.txt')
     expect(read(folder, 'ir/index.txt')).toContain(reason)
-  })
-
-  test('of a model that cannot be compiled every form says why', async () => {
-    const folder = project({ 'model.onnx': unknownOperator() })
-    const ran = await assay(['test', 'model.onnx', ...ON_ORT, '--debug-ir', 'ir'], folder)
-    expect(ran.code).toBe(1)
-    const place = join(folder, 'ir/model_full_model@ort_cpu')
-    const errors = ['basic', 'extended', 'layout', 'all'].map((level, i) => `${i + 1}-${level}.error.txt`)
-    expect(readdirSync(place).sort()).toEqual(['0-given.onnx', '0-given.txt', ...errors, 'README.txt'].sort())
-    expect(read(place, '1-basic.error.txt')).toContain('NoSuchOperator')
-    expect(ran.stderr).toContain('basic, extended, layout, all failed: ort:cpu: Load model from ')
-    expect(read(place, 'README.txt')).toMatch(/^1-basic +- +failed, see 1-basic.error.txt$/m)
-  })
-
-  test('of a model that cannot be read there is a text that says so', async () => {
-    const folder = project({ 'model.onnx': 'this is no model' })
-    const ran = await assay(['test', 'model.onnx', ...ON_ORT, '--debug-ir', 'ir'], folder)
-    expect(ran.code).toBe(1)
-    for (const text of [ran.stderr, read(folder, 'ir/index.txt')]) {
-      expect(text).toContain('there is no model to show: ')
-    }
   })
 
   test('a worker that refuses, dies or lies over a form leaves a text in its place, and the verdict alone', async () => {
@@ -277,15 +222,6 @@ describe('the folder of --debug-ir', () => {
       'notes.txt',
     ])
     expect(readdirSync(join(folder, 'ir/model_full_model@ort_cpu'))).toEqual(['my-notes.txt'])
-  })
-
-  test('a file of somebody else that is in the way is kept, and said', async () => {
-    const folder = project({ 'model.onnx': convNetwork(), 'ir/model_full_model@ort_cpu/0-given.txt': 'mine' })
-    const ran = await assay(['test', 'model.onnx', ...ON_ORT, '--debug-ir', 'ir', '--force'], folder)
-    expect(ran.code).toBe(3)
-    expect(ran.stdout).toContain('1 passed')
-    expect(ran.stderr).toContain('the forms of model/full_model@ort:cpu are not complete: ')
-    expect(read(folder, 'ir/model_full_model@ort_cpu/0-given.txt')).toBe('mine')
   })
 
   test.each([

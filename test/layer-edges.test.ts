@@ -1,13 +1,11 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { toBinary } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
-import { buildModel, type GraphParts, type NodeParts } from '../src/onnx/builder.ts'
+import { buildModel, type NodeParts } from '../src/onnx/builder.ts'
 import { TensorProtoSchema } from '../src/onnx/generated/onnx-ml_pb.ts'
 import { tensorToProto } from '../src/onnx/tensor-proto.ts'
 import { assayJson, project } from './assay.ts'
-import { affineModel, tensor } from './small-models.ts'
+import { tensor } from './small-models.ts'
 
 const LAYERS = ['--scope', 'full,layers']
 const verdicts = (results: readonly Result[]) => results.map(({ scope, verdict }) => `${verdict} ${scope}`)
@@ -102,57 +100,6 @@ test('of an If, each of two input sets judges the branch that it takes', async (
   expect(verdicts(recorded.results)).toEqual(['pass full_model[data=0]', 'pass full_model[data=1]'])
 })
 
-test('the body of a loop is judged with its Loop', async () => {
-  const body: GraphParts = {
-    inputs: [
-      { name: 'i', dtype: 'int64', shape: [] },
-      { name: 'go', dtype: 'bool', shape: [] },
-      { name: 'v', dtype: 'float32', shape: [2] },
-    ],
-    nodes: [
-      { op: 'Add', inputs: ['v', 'x'], outputs: ['sum'] },
-      { op: 'Identity', inputs: ['go'], outputs: ['on'] },
-    ],
-    outputs: [
-      { name: 'on', dtype: 'bool', shape: [] },
-      { name: 'sum', dtype: 'float32', shape: [2] },
-    ],
-  }
-  const model = buildModel({
-    inputs: [{ name: 'x', dtype: 'float32', shape: [2] }],
-    outputs: [{ name: 'y', dtype: 'float32', shape: [2] }],
-    initializers: { times: tensor('int64', [], [3n]), yes: tensor('bool', [], [1]) },
-    nodes: [{ op: 'Loop', name: 'thrice', inputs: ['times', 'yes', 'x'], outputs: ['y'], attributes: { body } }],
-  })
-  const { results, stderr } = await assayJson(['test', 'm.onnx', ...LAYERS], project({ 'm.onnx': model }))
-  expect(verdicts(results), stderr).toEqual([
-    'pass full_model',
-    'pass layer_Loop_thrice',
-    'skip layer_Add_sum',
-    'skip layer_Identity_on',
-  ])
-  expect(results[2]).toMatchObject({
-    reason: 'it is in the body of Loop "thrice", which is judged as a whole',
-    flags: ['not-reached'],
-  })
-})
-
-test('what was computed is kept; a model that was edited under its name is computed anew', async () => {
-  const folder = project({ 'm.onnx': affineModel(2) })
-  const judge = async () => {
-    const { results } = await assayJson(['test', 'm.onnx', ...LAYERS], folder)
-    expect(results.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'pass'])
-    const steps = results.flatMap((result) => result.steps.filter(({ key }) => key !== null))
-    return steps.map(({ cached, title }) => `${cached ? 'found' : 'made'} ${title}`)
-  }
-  const first = await judge()
-  expect(first).toContain('made run on ort-web:wasm')
-  expect((await judge()).filter((step) => step.startsWith('made'))).toEqual([])
-  writeFileSync(join(folder, 'm.onnx'), affineModel(3))
-  const made = (steps: readonly string[]) => steps.filter((step) => step.startsWith('made') && !step.includes('keep'))
-  expect(made(await judge())).toEqual(made(first))
-})
-
 test('values that no worker gives travel as float32', async () => {
   const cast = (to: number, input: string, output: string): NodeParts => {
     return { op: 'Cast', name: `to_${output}`, inputs: [input], outputs: [output], attributes: { to: BigInt(to) } }
@@ -180,22 +127,4 @@ test('values that no worker gives travel as float32', async () => {
   ])
   expect(results[1]!.outputs[0]).toMatchObject({ name: 'short#float32', dtype: 'float32' })
   expect(results[4]!.measurements['input.tiny#float32']).toMatch(/^float32 \(4\), as the reference/)
-})
-
-test("a layer of the target's own model that gives another shape is a failure that says so, whatever was recorded", async () => {
-  const reshaping = (shape: readonly bigint[]) =>
-    buildModel({
-      inputs: [{ name: 'x', dtype: 'float32', shape: [2, 3] }],
-      outputs: [{ name: 'y', dtype: 'float32' }],
-      initializers: { shape: tensor('int64', [2], shape) },
-      nodes: [
-        { op: 'Relu', inputs: ['x'], outputs: ['r'] },
-        { op: 'Reshape', inputs: ['r', 'shape'], outputs: ['y'] },
-      ],
-    })
-  const folder = project({ 'model.onnx': reshaping([3n, 2n]), 'other.onnx': reshaping([6n, 1n]) })
-  const args = ['test', 'model.onnx', '--target', 'other=ort-web:wasm,model=other.onnx', '--scope', 'layers']
-  const { results } = await assayJson(args, folder)
-  const layer = results.find(({ scope }) => scope === 'layer_Reshape_y')!
-  expect([layer.verdict, layer.reason]).toEqual(['fail', expect.stringContaining('(6, 1)')])
 })

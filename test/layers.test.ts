@@ -52,25 +52,6 @@ test('layers are listed in graph order, by stable names, after the whole model',
   expect(old.stdout).toBe('chain/layer_MatMul_product@ort-web:wasm\n')
 })
 
-test('what was recorded has no layers', async () => {
-  const listed = await assay(['list', 'chain.onnx', '--scope', 'full,layers', '--reference', 'recorded:.'], folder)
-  expect(listed.stdout).toBe('chain/full_model@ort-web:wasm\n')
-})
-
-test('each is judged alone, on what the reference computed before it', async () => {
-  const { code, results, stderr } = await assayJson(['test', 'chain.onnx', '--scope', 'layers', '--dim', 'n=4'], folder)
-  expect([code, results.map(({ scope, verdict }) => `${scope} ${verdict}`)], stderr).toEqual([
-    0,
-    LAYERS.map((scope) => `${scope} pass`),
-  ])
-  const scaling = results[2]!
-  expect(scaling.measurements).toMatchObject({
-    op: 'Mul',
-    'input.sum': 'float32 (4, 3), as the reference computed it',
-  })
-  expect(scaling.outputs[0]!.rule).toContain('single layer')
-})
-
 test('a fault is found in its layer and nowhere else, and leaves the layer as files', async () => {
   const targets = ['--target', 'faulty=ort:cpu,model=faulty.onnx', '--reference', 'ort:cpu']
   const args = ['test', 'chain.onnx', '--scope', 'full,layers', '--dim', 'n=4', ...targets]
@@ -126,14 +107,6 @@ describe('layers that compute the same', () => {
   const place = project({ 'same.onnx': relus() })
   const args = ['test', 'same.onnx', '--scope', 'layers', '--jobs', '1', '-k', 'Relu', '--target', 'ort-web:wasm']
 
-  test('share one session, each on its own inputs', async () => {
-    const { results } = await assayJson(args, place)
-    expect(results.map(({ verdict }) => verdict)).toEqual(Array(5).fill('pass'))
-    expect(results.map(({ sameAs }) => sameAs)).toEqual(Array(5).fill(undefined))
-    const compiled = results.map(({ steps }) => steps.some(({ title }) => title === 'compile on ort-web:wasm'))
-    expect(compiled).toEqual([true, false, false, false, true])
-  })
-
   test('are judged once on random inputs', async () => {
     const { code, results } = await assayJson([...args, '--layer-inputs', 'random'], place)
     expect([code, ...results.map(({ verdict }) => verdict)]).toEqual([0, ...Array(5).fill('pass')])
@@ -150,26 +123,6 @@ describe('layers that compute the same', () => {
 describe('a whole model that fails is seen in the light of its layers', () => {
   const args = ['test', 'chain.onnx', '--scope', 'full,layers', '--dim', 'n=4']
 
-  test('one that is wrong alone is named', async () => {
-    const { results } = await assayJson([...args, '--target', 'faulty=ort:cpu,model=faulty.onnx'], folder)
-    expect(results[0]!.reason).toMatch(/; look at layer_Add_sum, which does not pass alone$/)
-    expect(results[2]).toMatchObject({ part: { of: 'chain/full_model@faulty', op: 'Add', place: 1 } })
-  })
-
-  test('when all are right alone, their combination is suspected', async () => {
-    const target = `fusing=command:${process.execPath},arg=${join(root, 'test/fusing-worker.mjs')}`
-    const { results, stderr } = await assayJson([...args, '--target', target], folder)
-    expect(
-      results.map(({ verdict }) => verdict),
-      stderr,
-    ).toEqual(['fail', ...LAYERS.map(() => 'pass')])
-    expect(results[0]!.reason).toMatch(
-      /; every one of the 5 layers that it runs passes alone: suspect fusion or accumulation$/,
-    )
-    const some = await assayJson([...args, '--target', target, '-k', 'full_model or Mul'], folder)
-    expect(some.results[0]!.reason).not.toContain('layer')
-  })
-
   test('the report has one line per model, and where to look first', async () => {
     const ran = await assay([...args, '--target', 'faulty=ort:cpu,model=faulty.onnx'], folder)
     expect(ran.stdout).toMatch(
@@ -177,42 +130,6 @@ describe('a whole model that fails is seen in the light of its layers', () => {
     )
     expect(ran.stdout).not.toMatch(/pass +chain\/layer_MatMul/)
   })
-})
-
-test('layers are not judged against a reference that runs another model', async () => {
-  const sides = ['--reference', 'ort:cpu,model=faulty.onnx', '--target', 'ort-web:wasm']
-  const { code, results } = await assayJson(
-    ['test', 'chain.onnx', '--scope', 'layers', '--dim', 'n=4', ...sides],
-    folder,
-  )
-  expect([code, ...new Set(results.map(({ verdict }) => verdict))]).toEqual([5, 'skip'])
-  expect(results[0]!.reason).toContain('the reference runs a model of its own')
-})
-
-test('layers of a branch that is not taken are skipped, those of the other are judged', async () => {
-  const branch = (op: string) => ({ nodes: [{ op, inputs: ['x'], outputs: ['t'] }], outputs: [{ name: 't' }] })
-  const model = buildModel({
-    inputs: [
-      { name: 'x', dtype: 'float32', shape: [2] },
-      { name: 'c', dtype: 'bool', shape: [] },
-    ],
-    outputs: [{ name: 'y', dtype: 'float32', shape: [2] }],
-    nodes: [
-      {
-        op: 'If',
-        inputs: ['c'],
-        outputs: ['y'],
-        attributes: { then_branch: branch('Abs'), else_branch: branch('Neg') },
-      },
-    ],
-  })
-  const place = project({ 'm.onnx': model })
-  const verdicts = async (c: string) => {
-    const { results } = await assayJson(['test', 'm.onnx', '--scope', 'layers', '--input', `c=${c}`], place)
-    return results.map(({ scope, verdict }) => `${scope} ${verdict}`)
-  }
-  expect(await verdicts('1')).toEqual(['layer_Abs_then_branch.t pass', 'layer_Neg_else_branch.t skip'])
-  expect(await verdicts('0')).toEqual(['layer_Abs_then_branch.t skip', 'layer_Neg_else_branch.t pass'])
 })
 
 test('a scope that does not exist is a usage error', async () => {

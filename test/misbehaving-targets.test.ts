@@ -44,21 +44,6 @@ describe('a program under test that misbehaves', () => {
     expect(dead.error!.stderr).toContain('assertion failed: the moon is full')
   })
 
-  test('whose results depend on what ran before is a fail that says so, if it says that its sessions share memory', async () => {
-    const honest = `honest=command:${process.execPath},arg=${worker},arg=remembers,arg=and-says-so`
-    const targets = ['--target', honest, ...misbehaving('remembers')]
-    const { code, results } = await assayJson(['test', '--input', 'x=1', '--jobs', '1', ...targets], folder)
-    expect(code).toBe(1)
-    const table = results.map(({ id, verdict, flags }) => [id, verdict, ...flags].join(' '))
-    expect(table).toEqual([
-      'a/full_model@honest pass',
-      'a/full_model@remembers pass',
-      'b/full_model@honest fail unstable',
-      'b/full_model@remembers fail',
-    ])
-    expect(results[2]!.reason).toContain('alone in a fresh worker it passes')
-  })
-
   test('whose device refused something proves nothing by numbers that agree, and says why others do not', async () => {
     const { code, results } = await assayJson(['test', '--input', 'x=1', ...misbehaving('warns')], folder)
     expect([code, results[0]!.verdict, results[0]!.flags]).toEqual([5, 'inconclusive', ['warned']])

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ExplainedStep } from '../src/runs/explain-steps.ts'
-import { assay, assayJson, project, root } from './assay.ts'
+import { assay, assayJson, project } from './assay.ts'
 import { affineModel } from './small-models.ts'
 
 const FULL = 'a/full_model@ort:cpu,threads=2'
@@ -96,16 +96,4 @@ describe('--keep', () => {
     )
     expect(names(layer!).join()).toContain('look inside on ort:cpu: values 1/trace.safetensors')
   })
-})
-
-test('a layer that cannot be compiled is kept with its inputs', async () => {
-  const worker = join(root, 'test/refusing-worker.mjs')
-  const folder = project({ 'a.onnx': affineModel() })
-  const { results } = await assayJson(
-    ['test', 'a.onnx', '--target', `strict=command:${process.execPath},arg=${worker}`, '--scope', 'layers'],
-    folder,
-  )
-  const [mul, add] = results
-  expect([mul!.verdict, mul!.error?.stage, add!.verdict]).toEqual(['error', 'compile', 'pass'])
-  expect(mul!.artifacts.map(({ name }) => name)).toEqual(['layer.onnx', 'inputs.safetensors'])
 })

@@ -37,35 +37,6 @@ describe('two references', () => {
     const kept = both.artifacts.map(({ name }) => name)
     expect(kept).toEqual(expect.arrayContaining(['reference.safetensors', 'reference2.safetensors']))
   })
-
-  test('that agree change nothing', async () => {
-    const { verdict, flags, code } = await judged(['ort:cpu', 'plain=ort:cpu,optimization=disabled'])
-    expect([verdict, flags, code]).toEqual(['pass', [], 0])
-  })
-
-  test('that agree leave a failure a failure', async () => {
-    const agreeing = ['ort:cpu', 'plain=ort:cpu,optimization=disabled']
-    const { verdict, flags, code } = await judged(agreeing, 'far=ort-web:wasm,model=far.onnx')
-    expect([verdict, flags, code]).toEqual(['fail', [], 1])
-  })
-
-  test('do not blame a target that lies where the second does', async () => {
-    const { verdict, flags, reason } = await judged([low, high], 'higher=ort-web:wasm,model=higher.onnx')
-    expect([verdict, flags]).toEqual(['inconclusive', ['references-disagree']])
-    expect(reason).toMatch(/; the target against the first: y: .*relL2 2\.1e-4 is over 1e-4$/)
-  })
-
-  test('do not excuse a target that is further from both than they are from each other', async () => {
-    const { verdict, flags, reason, code } = await judged([low, high], 'far=ort-web:wasm,model=far.onnx')
-    expect([verdict, flags, code]).toEqual(['fail', ['references-disagree'], 1])
-    expect(reason).toMatch(/relL2 0\.1.*; the references disagree, high: y: .*, but by less$/)
-  })
-
-  test('judge exact values too: the target may agree with either', async () => {
-    const other = 'other=ort:cpu,model=other-choice.onnx'
-    const { verdict, flags } = await judged([other, 'ort:cpu'], 'ort-web:wasm', 'choice.onnx')
-    expect([verdict, flags]).toEqual(['inconclusive', ['references-disagree']])
-  })
 })
 
 describe('two references of a model and its layers', () => {
