@@ -56,6 +56,32 @@ describe('what would make a wrong threshold is an error', () => {
   })
 })
 
+test('all files of exactly each model are pooled, and each shape keeps its own', async () => {
+  const of = (model: string, length: string, metric: string) =>
+    `${model}_max-new-tokens-2_batch-size-8_seq-length${length}_dtype-fp16.${metric}.csv`
+  const folder = folderWith({
+    [of('org--m', '-64', 'ce')]: 'ce\n1\n2\n',
+    [of('org--m', '128', 'ce')]: 'ce\r\n3\r\n4\r\n',
+    [of('org--m-big', '-64', 'ce')]: 'ce\n100\n200\n',
+  })
+  const models = ['org/m', 'org/m-big']
+  const request = { models, metrics: ['ce'] as const, metricsFolder: folder, outputFolder: folder }
+  const learnt = await learnThresholds(request)
+  expect(learnt.map(({ model, files, thresholds }) => [model, files, thresholds.metrics.ce!.value])).toEqual([
+    ['org--m', 2, 3.9699999999999998],
+    ['org--m-big', 1, 199],
+  ])
+  const [{ thresholds }] = learnt as [(typeof learnt)[0]]
+  expect(thresholds.metrics.ce).toMatchObject({ statistic: 'p99', count: 4, interval: { low: 3, high: null } })
+  expect(thresholds.shapes.map(({ metrics, sequences }) => [metrics.ce!.value, sequences])).toEqual([
+    [1.99, null],
+    [3.99, null],
+  ])
+  const mistyped = { ...request, models: ['org/n-big'] }
+  await expect(learnThresholds(mistyped)).rejects.toThrow('unknown model "org/n-big"')
+  await expect(learnThresholds(mistyped)).rejects.toThrow('did you mean "org--m-big"?')
+})
+
 describe('sequences beside metric files', () => {
   const logits = [[3, 2, 1]]
   const { summary } = measureSequence({ prompt: 'p', ...keptPair(logits, logits, 2), eos: [] })
@@ -67,6 +93,16 @@ describe('sequences beside metric files', () => {
     await writeMetricFiles(folder, 'm', shape, values)
     await writeSequences(folder, { model: 'm', baseline, shape, sequences: [{ ...summary, kept }], ...rest })
   }
+
+  test('give the thresholds their origin, and their names are kept', async () => {
+    const folder = folderWith({})
+    for (const batchSize of [1, 8]) await write(folder, batchSize, 'torch:cpu', 2)
+    const [learnt] = await learn(folder)
+    expect(learnt!.thresholds).toMatchObject({ reference: 'r', baseline: 'torch:cpu', dataset: 'bundled' })
+    expect(learnt!.thresholds.shapes.map(({ sequences }) => sequences)).toEqual(
+      [1, 8].map((batch) => `m_max-new-tokens-2_batch-size-${batch}_seq-length-64_dtype-fp16.sequences.json`),
+    )
+  })
 
   test('of two baselines are not pooled', async () => {
     const folder = folderWith({})

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig } from '../../settings/config-file.ts'
 import { linkPackage } from '../testing/project.ts'
+import { readCi } from './ci-text.ts'
 import { type ProjectChoices, planProject, shownPath } from './plan-project.ts'
 import { checkFolder, suggestedModels } from './project-facts.ts'
 
@@ -157,4 +158,12 @@ describe('models', () => {
       '*.onnx',
     ])
   })
+})
+
+test.each([
+  ['githb', 'unknown --ci "githb"; did you mean "github"?'],
+  ['jenkins', 'unknown --ci "jenkins"; known: github, gitlab, none'],
+])('the CI %s is refused', (word, message) => {
+  expect(() => readCi(word)).toThrow(message)
+  expect(readCi('gitlab')).toBe('gitlab')
 })
