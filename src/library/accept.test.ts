@@ -68,10 +68,10 @@ describe('accepting the outcome of a run', () => {
   })
 
   test('lists at most twenty of many', async () => {
-    const ids = Array.from({ length: 2000 }, (_, i) => `m${i}`)
+    const ids = Array.from({ length: 60 }, (_, i) => `m${i}`)
     const suite = tinySuite(ids, async () => FAIL)
     const { accepted } = await accept([], { suites: [suite] })
     const lines = acceptedLines(accepted)
-    expect([lines.length, lines.at(-1)]).toEqual([22, '  … and 1980 more'])
+    expect([lines.length, lines.at(-1)]).toEqual([22, '  … and 40 more'])
   })
 })

@@ -64,7 +64,10 @@ describe('settings', () => {
   })
 
   test('never hold a secret', async () => {
-    expect(JSON.stringify(await explained())).not.toContain('hunter2')
+    const options = { target: ['command:./runner,arg=--token=hunter2'] }
+    const { rows, settings } = await explained({ options })
+    expect(rows).toContain('target | command:./runner,arg=--token=*** | command line --target')
+    expect(JSON.stringify(settings)).not.toContain('hunter2')
   })
 
   test('name models of the command line first, and the usual place without a file', async () => {

@@ -8,9 +8,10 @@ import { FileWatch } from './watched-files.ts'
 const MODEL = scalingModel()
 const OTHER = scalingModel(3)
 const never = new AbortController().signal
+const atOnce = async () => {}
 
 async function watching(folder: string, more: Partial<Asked> = {}, config?: string) {
-  const watch = new FileWatch(folder, config, 5)
+  const watch = new FileWatch(folder, config, atOnce)
   await watch.begin(await invocationOf(asked(folder, more)))
   const change = async () => {
     const { files, models } = await watch.change(never)
@@ -68,11 +69,11 @@ describe('a change', () => {
 
   test('of the configuration concerns all, and is seen where nothing else is known', async () => {
     const folder = folderWith({ 'assay.config.json': '{}', 'mine.json': '{}' })
-    const watch = new FileWatch(folder, undefined, 5)
+    const watch = new FileWatch(folder, undefined, atOnce)
     await watch.begin(null)
     writeFileSync(join(folder, 'assay.config.json'), '{ "seed": 1 }')
     expect(await watch.change(never)).toEqual({ files: [join(folder, 'assay.config.json')], models: null })
-    const named = new FileWatch(folder, 'mine.json', 5)
+    const named = new FileWatch(folder, 'mine.json', atOnce)
     await named.begin(null)
     writeFileSync(join(folder, 'assay.config.json'), '{ "seed": 12 }')
     writeFileSync(join(folder, 'mine.json'), '{ "seed": 1 }')
@@ -87,8 +88,21 @@ describe('a change', () => {
   })
 })
 
+test('what is still being written is waited for', async () => {
+  const folder = folderWith({ 'a.onnx': MODEL, 'b.onnx': MODEL })
+  const later = ['b.onnx']
+  const watch = new FileWatch(folder, undefined, async () => {
+    for (const name of later.splice(0)) writeFileSync(join(folder, name), 'more')
+  })
+  await watch.begin(await invocationOf(asked(folder, { paths: ['a.onnx', 'b.onnx'] })))
+  writeFileSync(join(folder, 'a.onnx'), 'more')
+  const { files } = await watch.change(never)
+  expect(files).toEqual([join(folder, 'a.onnx'), join(folder, 'b.onnx')])
+})
+
 test('waiting ends with its signal', async () => {
-  const { watch } = await watching(folderWith())
+  const watch = new FileWatch(folderWith(), undefined)
+  await watch.begin(null)
   const control = new AbortController()
   const waiting = watch.change(control.signal)
   control.abort()

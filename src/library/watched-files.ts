@@ -32,19 +32,24 @@ const EVERY_MS = 300
 /** Of the time, at most so much goes into looking. */
 const SHARE = 0.05
 
+/** Waits before the next look. */
+type Pause = (ms: number, signal: AbortSignal) => Promise<void>
+
+const paused: Pause = (ms, signal) => delay(ms, undefined, { signal })
+
 /** Looks at files again and again; those that are being written are waited for. */
 export class FileWatch {
   readonly #cwd: string
   readonly #config: string | undefined
-  readonly #everyMs: number
+  readonly #pause: Pause
   readonly #external = new Map<string, { readonly stamp: string; readonly files: readonly string[] }>()
   #invocation: Invocation | null = null
   #seen: Watched | null = null
 
-  constructor(cwd: string, config: string | undefined, everyMs = EVERY_MS) {
+  constructor(cwd: string, config: string | undefined, pause: Pause = paused) {
     this.#cwd = cwd
     this.#config = config
-    this.#everyMs = everyMs
+    this.#pause = pause
   }
 
   /** From here on what changes is a change; without an invocation only the configuration is looked at. */
@@ -63,7 +68,7 @@ export class FileWatch {
       const files = differences(this.#seen!, now)
       if (isQuiet && files.length > 0) return { files, models: concerned(this.#seen!, now) }
       before = now
-      await delay(Math.max(this.#everyMs, (performance.now() - startedMs) / SHARE), undefined, { signal })
+      await this.#pause(Math.max(EVERY_MS, (performance.now() - startedMs) / SHARE), signal)
     }
   }
 

@@ -21,7 +21,7 @@ async function diagnosed(folder: string, more: Partial<Asked> = {}) {
 describe('an empty folder', () => {
   test('is told what the first run installs, tries nothing and leaves nothing behind', async () => {
     const folder = folderWith()
-    const { runtime, sides, tried, findings } = await diagnosed(folder)
+    const { runtime, sides, tried, findings, finding, works } = await diagnosed(folder)
     expect(runtime('ort:cpu')).toMatchObject({
       state: 'first-use',
       reason: expect.stringMatching(/^the first run installs onnxruntime-node \d+\.\d+\.\d+$/),
@@ -34,6 +34,8 @@ describe('an empty folder', () => {
       ...['config', 'models', 'kept', 'last run'],
     ])
     expect([tried, readdirSync(folder)]).toEqual([[], []])
+    // Only npm can install it.
+    expect(works).toBe(finding('npm')!.health === 'good')
   })
 
   test('offers what a project there could have under test', async () => {
