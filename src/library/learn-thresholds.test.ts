@@ -65,7 +65,7 @@ test('all files of exactly each model are pooled, and each shape keeps its own',
     [of('org--m-big', '-64', 'ce')]: 'ce\n100\n200\n',
   })
   const models = ['org/m', 'org/m-big']
-  const request = { models, metrics: ['ce'] as const, metricsFolder: folder, outputFolder: folder }
+  const request = { cwd: '/', models, metrics: ['ce'] as const, metricsFolder: folder, outputFolder: folder }
   const learnt = await learnThresholds(request)
   expect(learnt.map(({ model, files, thresholds }) => [model, files, thresholds.metrics.ce!.value])).toEqual([
     ['org--m', 2, 3.9699999999999998],
