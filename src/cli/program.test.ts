@@ -1,0 +1,132 @@
+import { EventEmitter } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { COMMANDS } from './commands.ts'
+import type { CommandIo } from './io.ts'
+import { run } from './program.ts'
+import { interruptSignals } from './signals.ts'
+
+/** Streams that keep what was written. */
+function keptIo(changes: Partial<CommandIo> = {}) {
+  const texts = { stdout: '', stderr: '' }
+  const keep = (name: keyof typeof texts) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        texts[name] += chunk
+        done()
+      },
+    })
+  const cwd = mkdtempSync(join(tmpdir(), 'program-'))
+  const [stdout, stderr] = [keep('stdout'), keep('stderr')]
+  const io: CommandIo = {
+    cwd,
+    env: {},
+    stdin: Readable.from([]),
+    stdout,
+    stderr,
+    signals: new EventEmitter(),
+    ...changes,
+  }
+  return { io, texts }
+}
+
+async function ran(argv: readonly string[], env: CommandIo['env'] = {}) {
+  const { io, texts } = keptIo({ env })
+  return { code: await run(argv, io), ...texts }
+}
+
+describe('a command line', () => {
+  test('that asks for help or the version gets it on stdout', async () => {
+    const { code, stdout, stderr } = await ran(['--help'])
+    expect([code, stderr]).toEqual([0, ''])
+    for (const { name, hidden } of COMMANDS) {
+      const isListed = stdout.includes(`\n  ${name}`)
+      expect(isListed, name).toBe(hidden !== true)
+    }
+    expect(await ran(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+  })
+
+  test.each(COMMANDS.map(({ name }) => name))('%s explains its options', async (name) => {
+    const { code, stdout, stderr } = await ran([name, '--help'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain(`Usage: assay ${name}`)
+  })
+
+  test.each([
+    [['tset'], "unknown command 'tset' (Did you mean test?)"],
+    [['test', '--traget', 'ort'], "unknown option '--traget' (Did you mean --target?)"],
+    [['test', 'x.onnx', '--debug-ir'], 'argument missing; write --debug-ir and then the folder'],
+    [['test', 'nowhere.onnx'], 'nowhere.onnx'],
+    [['run'], 'no assay.config.ts, .js, .json or .yaml here'],
+    [['run', 'x.onnx'], 'assay run judges what the configuration names, found "x.onnx"; write assay test x.onnx'],
+    [['decoders'], 'assay decoders test'],
+    [['decoders', 'tset', 'm'], 'did you mean "test"?'],
+    [['converge', 'demo.yml'], 'write assay converge -t demo.yml -s <storage>'],
+    [['thresholds', '--metrics-dir', 'metric'], 'metric is no folder of metric files'],
+    [['diff', 'a.npy', 'b.npy'], 'there is no file or folder "a.npy"'],
+    [['merge'], "missing required argument 'runs'"],
+    [['cache', 'clean'], 'did you mean "clear"?'],
+    [['micro', 'lama'], 'did you mean "llama"?'],
+    [['setup', 'pyhton'], 'did you mean "python"?'],
+    [['boards', 'fre', 'root@b'], 'did you mean "free"?'],
+    [['completion', 'fich'], 'did you mean "fish"?'],
+    [['test', '--watch', '--json'], '--watch is for people, --json for one run'],
+  ])('%j is a usage error in one line', async (argv, words) => {
+    const { code, stdout, stderr } = await ran(argv)
+    expect([code, stdout]).toEqual([4, ''])
+    expect(stderr).toContain(words)
+    expect(stderr).toMatch(/^assay: [^\n]+\n$/)
+  })
+
+  test('with a mistyped variable is refused; one that is empty counts as unset', async () => {
+    expect(await ran(['cache'], { ASSAY_CACHE_DRI: 'x' })).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('did you mean "ASSAY_CACHE_DIR"?'),
+    })
+    expect(await ran(['cache'], { ASSAY_CACHE_DRI: '', ASSAY_CACHE_DIR: '' })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('0 products, 0.0 MB of 10000.0 MB in .assay/cache'),
+    })
+  })
+
+  test('whose Python is an empty variable looks for the one that was set up', async () => {
+    const { code, stdout, stderr } = await ran(['setup', 'python', '--list'], { ASSAY_PYTHON: '' })
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('no Python is set up here')
+  })
+
+  test('in the words of other tools says once how they are written here', async () => {
+    const { stderr } = await ran(['test', 'nowhere.onnx', '--torq-chips', 'a', '--torq-chips', 'a'])
+    expect(stderr.match(/--torq-chips is written/g)).toHaveLength(1)
+  })
+
+  test('that meets a bug says so with its stack, and exits 3', async () => {
+    const { io, texts } = keptIo()
+    const broken = new Proxy(io, {
+      get: (target, key) => {
+        if (key === 'env') throw new TypeError('no environment')
+        return Reflect.get(target, key)
+      },
+    })
+    expect(await run(['cache'], broken)).toBe(3)
+    expect(texts.stderr).toMatch(
+      /^assay: internal error\. This is a bug in Assay.*\nTypeError: no environment\n {4}at /,
+    )
+  })
+})
+
+test('an interruption ends a run softly, the second one at once; then nobody listens', () => {
+  const signals = new EventEmitter()
+  const { io, texts } = keptIo({ signals })
+  const run = interruptSignals([], io)
+  signals.emit('SIGINT')
+  expect([run.signals.stop.aborted, run.signals.abort.aborted]).toEqual([true, false])
+  signals.emit('SIGTERM')
+  expect(run.signals.abort.aborted).toBe(true)
+  expect(texts.stderr).toBe('interrupted: finishing what runs; once more to end now\n')
+  run.release()
+  expect(signals.listenerCount('SIGINT') + signals.listenerCount('SIGTERM')).toBe(0)
+})
