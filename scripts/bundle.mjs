@@ -76,15 +76,24 @@ function bundleProgram({ entries, chunks }, folder) {
   })
 }
 
+/** Parts of Node that take 2 to 3 ms to load, as long as so many bytes of source; others are there before our first line. */
+const COSTLY = new Set(
+  ['crypto', 'child_process', 'http', 'net', 'worker_threads', 'zlib'].map((name) => `node:${name}`),
+)
+const COSTLY_BYTES = 60_000
+
 function graphOf(context) {
-  const known = new Set(context.getModuleIds())
-  const ours = (ids) => ids.filter((id) => known.has(id))
-  const nodes = [...known].map((id) => {
+  const ids = [...context.getModuleIds()].filter((id) => !id.startsWith('node:'))
+  const known = new Set([...ids, ...COSTLY])
+  const nodes = ids.map((id) => {
     const { importedIds, dynamicallyImportedIds, code, isEntry } = context.getModuleInfo(id)
-    const bytes = code?.length ?? 0
-    return [id, { imports: ours(importedIds), dynamicImports: ours(dynamicallyImportedIds), bytes, isEntry }]
+    const [imports, dynamicImports] = [importedIds, dynamicallyImportedIds].map((all) =>
+      all.filter((id) => known.has(id)),
+    )
+    return [id, { imports, dynamicImports, bytes: code?.length ?? 0, isEntry, isExternal: false }]
   })
-  return new Map(nodes)
+  const external = { imports: [], dynamicImports: [], bytes: COSTLY_BYTES, isEntry: false, isExternal: true }
+  return new Map([...nodes, ...[...COSTLY].map((id) => [id, external])])
 }
 
 /** `suites-onnx-suite`, `zod`. */

@@ -7,14 +7,17 @@
 /** To find, open and link a file takes 0.5 ms, to read and compile its source 50 ns a byte (Node 20). */
 const FILE_BYTES = 10_000
 
+/** No start may read more than this in vain: files are shared for the sake of all, and `--help` must not pay for it. */
+const VAIN_BYTES = 50_000
+
 /**
  * The name of the file for each module; a module without one is left to the bundler, which keeps it with its only start.
- * The graph: a Map of id to { imports, dynamicImports, bytes, isEntry }.
+ * The graph: a Map of id to { imports, dynamicImports, bytes, isEntry, isExternal }.
  */
 export function chunkNames(graph, nameOf) {
   const names = new Map()
-  const needs = neededBy(graph)
-  for (const file of putTogether(graph, filesOf(graph, needs))) {
+  const files = filesOf(graph, neededBy(graph))
+  for (const file of putTogether(files, costsIn(graph, files)).filter(({ isExternal }) => !isExternal)) {
     const name = nameOf(topOf(graph, file))
     for (const id of file.modules) if (!graph.get(id).isEntry) names.set(id, name)
   }
@@ -54,25 +57,26 @@ function filesOf(graph, needs) {
   for (const id of [...graph.keys()].sort()) {
     const starts = new Set([...needs.keys()].filter((start) => needs.get(start).has(id)))
     if (starts.size < 2) continue
-    const key = [...starts].join('\n')
-    if (!files.has(key)) files.set(key, { starts, modules: [], bytes: 0 })
+    const { bytes, isExternal } = graph.get(id)
+    const key = isExternal ? id : [...starts].join('\n')
+    if (!files.has(key)) files.set(key, { starts, modules: [], bytes: 0, isExternal })
     files.get(key).modules.push(id)
-    files.get(key).bytes += graph.get(id).bytes
+    files.get(key).bytes += bytes
   }
   return [...files.values()]
 }
 
-function putTogether(graph, files, refused = new Map()) {
-  const fewer = oneFewer(graph, files, refused)
-  return fewer ? putTogether(graph, fewer, refused) : files
+function putTogether(files, costOf, refused = new Map()) {
+  const fewer = oneFewer(files, costOf, refused)
+  return fewer ? putTogether(fewer, costOf, refused) : files
 }
 
 /** With the pair together that saves most; null where none saves anything. */
-function oneFewer(graph, files, refused) {
-  const cost = costOf(graph, files)
+function oneFewer(files, costOf, refused) {
+  const cost = costOf(files)
   for (const [a, b] of promising(files).filter(([first, second]) => !refused.get(first)?.has(second))) {
     const fewer = [...files.filter((file) => file !== a && file !== b), union(a, b)]
-    if (costOf(graph, fewer) < cost) return fewer
+    if (costOf(fewer) < cost) return fewer
     refused.set(a, (refused.get(a) ?? new Set()).add(b))
   }
   return null
@@ -80,7 +84,8 @@ function oneFewer(graph, files, refused) {
 
 /** Pairs that save something if what they import is left out of account, those that save most first. */
 function promising(files) {
-  const pairs = files.flatMap((a, index) => files.slice(index + 1).map((b) => [a, b, saving(a, b)]))
+  const ours = files.filter(({ isExternal }) => !isExternal)
+  const pairs = ours.flatMap((a, index) => ours.slice(index + 1).map((b) => [a, b, saving(a, b)]))
   return pairs.filter(([, , saved]) => saved > 0).sort((x, y) => y[2] - x[2])
 }
 
@@ -97,15 +102,37 @@ function union(a, b) {
   }
 }
 
-/** What all starts together read; infinite where files import each other in a circle, for then some run too early. */
-function costOf(graph, files) {
-  const order = inOrder(importsBetween(graph, files))
-  if (order === null) return Number.POSITIVE_INFINITY
-  const starts = new Map(files.map((file) => [file, new Set(file.starts)]))
-  for (const [file, imported] of order) {
-    for (const other of imported) for (const start of starts.get(file)) starts.get(other).add(start)
+/**
+ * How much all starts together read. It is infinite where files import each other in a circle, for then some would run too
+ * early, and where a start reads too much that it does not need; at first, none does.
+ */
+function costsIn(graph, atFirst) {
+  const needed = bytesRead(readersOf(graph, atFirst))
+  return (files) => {
+    const readers = readersOf(graph, files)
+    if (readers === null) return Number.POSITIVE_INFINITY
+    const isVain = ([start, bytes]) => bytes - needed.get(start) > VAIN_BYTES
+    if ([...bytesRead(readers)].some(isVain)) return Number.POSITIVE_INFINITY
+    return [...readers].reduce((sum, [file, starts]) => sum + starts.size * (FILE_BYTES + file.bytes), 0)
   }
-  return files.reduce((sum, file) => sum + starts.get(file).size * (FILE_BYTES + file.bytes), 0)
+}
+
+function bytesRead(readers) {
+  const bytes = new Map()
+  for (const [file, starts] of readers) {
+    for (const start of starts) bytes.set(start, (bytes.get(start) ?? 0) + file.bytes)
+  }
+  return bytes
+}
+
+/** Which starts read a file: those that need it, and those that read one which imports it; null: there is a circle. */
+function readersOf(graph, files) {
+  const order = inOrder(importsBetween(graph, files))
+  const readers = new Map(files.map((file) => [file, new Set(file.starts)]))
+  for (const [file, imported] of order ?? []) {
+    for (const other of imported) for (const start of readers.get(file)) readers.get(other).add(start)
+  }
+  return order && readers
 }
 
 function importsBetween(graph, files) {
