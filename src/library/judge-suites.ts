@@ -43,6 +43,11 @@ export interface Planned extends Pick<PlanRequest, 'suites'> {
   readonly choices: unknown
 }
 
+export interface ListedCases {
+  readonly cases: readonly string[]
+  readonly selected: readonly string[]
+}
+
 export type PlanSuites = (pool: Pool) => Promise<Planned>
 
 /** Judges the cases of an invocation, records the run and, where that is asked for, accepts what fails. */
@@ -101,11 +106,7 @@ async function judgeExpecting(
 }
 
 /** The plan of an invocation; nothing runs. */
-export async function listSuites(
-  invocation: Invocation,
-  notice: Notice,
-  planSuites: PlanSuites,
-): Promise<{ readonly cases: readonly string[]; readonly selected: readonly string[] }> {
+export async function listSuites(invocation: Invocation, notice: Notice, planSuites: PlanSuites): Promise<ListedCases> {
   const pool = poolFor(invocation, { notice })
   try {
     const planned = await planSuites(pool)

@@ -1,10 +1,7 @@
 import type { Pool } from '../../runtimes/pool.ts'
-import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
-import { type DecodersSuiteOptions, decodersSuite } from '../../suites/decoders/suite.ts'
-import { type Invocation, reproduceOf } from '../invocation.ts'
-import { type Audience, type JudgedOutcome, judgeSuites, listSuites, type Planned } from '../judge-suites.ts'
+import type { Invocation } from '../invocation.ts'
+import type { Audience, JudgedOutcome, ListedCases, Planned } from '../judge-suites.ts'
 import { type DecodersInvocation, withDecoders } from './decoders-invocation.ts'
-import { decodingOptions, planDecoders, tellPrompts } from './plan-decoders.ts'
 
 export interface DecodersAudience extends Audience {
   /** Log lines in the documented words. */
@@ -12,22 +9,23 @@ export interface DecodersAudience extends Audience {
 }
 
 /** Judges decoders by their tokens and their logits. */
-export function judgeDecoders(invocation: DecodersInvocation, audience: DecodersAudience): Promise<JudgedOutcome> {
-  return judgeSuites(invocation, audience, async (pool) => {
-    const options = await suiteOptions(invocation, pool, audience)
-    await tellPrompts(options.models, options, audience.notice)
-    return planOf(invocation, options)
-  })
+export async function judgeDecoders(
+  invocation: DecodersInvocation,
+  audience: DecodersAudience,
+): Promise<JudgedOutcome> {
+  const [{ judgeSuites }, { planTest }] = await judging()
+  return judgeSuites(invocation, audience, (pool) => planTest(invocation, pool, audience, true))
 }
 
 /** The ids of the cases; nothing is decoded. */
-export function listDecoders(
-  invocation: DecodersInvocation,
-  notice: Audience['notice'],
-): ReturnType<typeof listSuites> {
-  return listSuites(invocation, notice, async (pool) =>
-    planOf(invocation, await suiteOptions(invocation, pool, { notice })),
-  )
+export async function listDecoders(invocation: DecodersInvocation, notice: Audience['notice']): Promise<ListedCases> {
+  const [{ listSuites }, { planTest }] = await judging()
+  return listSuites(invocation, notice, (pool) => planTest(invocation, pool, { notice }, false))
+}
+
+/** Most of our code: a mistake in the command line is answered without it. */
+function judging() {
+  return Promise.all([import('../judge-suites.ts'), import('./plan-test.ts')])
 }
 
 /** The decoders that the configuration names, for a run of everything; null: it names none. */
@@ -38,28 +36,6 @@ export async function configuredDecoders(
 ): Promise<Planned | null> {
   if (!invocation.loaded.config.decoders?.models) return null
   const asked = { environment: invocation.environment, options: {}, paths: [] }
-  const decoders = withDecoders(invocation, asked, notice)
-  return planOf(decoders, await suiteOptions(decoders, pool, { notice }))
-}
-
-function planOf({ decoders, values }: DecodersInvocation, options: DecodersSuiteOptions): Planned {
-  return { suites: [decodersSuite(options)], choices: { decoders, seed: values.seed } }
-}
-
-async function suiteOptions(
-  invocation: DecodersInvocation,
-  pool: Pool,
-  { notice, log }: Pick<DecodersAudience, 'notice' | 'log'>,
-): Promise<DecodersSuiteOptions> {
-  const { decoders, values } = invocation
-  const exports = new OnnxExports()
-  return {
-    ...decodingOptions(invocation, pool, exports, notice),
-    models: await planDecoders(invocation, exports, notice),
-    all: decoders.all,
-    tokensOnly: decoders.tokensOnly && !decoders.forceLogits,
-    transcripts: values.verbose,
-    log: log ?? null,
-    reproduce: reproduceOf(invocation),
-  }
+  const { planTest } = await import('./plan-test.ts')
+  return planTest(withDecoders(invocation, asked, notice), pool, { notice }, false)
 }

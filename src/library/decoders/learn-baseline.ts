@@ -1,61 +1,22 @@
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Pool } from '../../runtimes/pool.ts'
-import { baselineSuite } from '../../suites/decoders/baseline-suite.ts'
-import { importedBaselineSuite } from '../../suites/decoders/imported-baseline.ts'
-import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
-import { findInfoFolders } from '../../suites/decoders/validation-info/info-folders.ts'
-import { FOLLOWER } from '../../suites/decoders/validation-info/info-pairs.ts'
-import type { ValidationInfo } from '../../suites/decoders/validation-info/validation-info.ts'
-import { reproduceOf } from '../invocation.ts'
-import { type Audience, type JudgedOutcome, judgeSuites, listSuites, type Planned } from '../judge-suites.ts'
-import { decoderModels } from './decoder-models.ts'
+import type { Audience, JudgedOutcome, ListedCases } from '../judge-suites.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
-import { baselineOf, decodingOptions, sidesOf, tellPrompts } from './plan-decoders.ts'
-
-type Notice = Audience['notice']
 
 /** Decodes with the reference and with a second trusted target, and writes metric files of how far they are apart. */
 export async function learnBaseline(invocation: DecodersInvocation, audience: Audience): Promise<JudgedOutcome> {
   await mkdir(resolve(invocation.cwd, invocation.decoders.metricsDir), { recursive: true })
-  return judgeSuites(invocation, audience, (pool) => planned(invocation, pool, audience.notice, true))
+  const [{ judgeSuites }, { planBaseline }] = await judging()
+  return judgeSuites(invocation, audience, (pool) => planBaseline(invocation, pool, audience.notice, true))
 }
 
 /** The ids of the cases; nothing is decoded. */
-export function listBaseline(invocation: DecodersInvocation, notice: Notice): ReturnType<typeof listSuites> {
-  return listSuites(invocation, notice, (pool) => planned(invocation, pool, notice, false))
+export async function listBaseline(invocation: DecodersInvocation, notice: Audience['notice']): Promise<ListedCases> {
+  const [{ listSuites }, { planBaseline }] = await judging()
+  return listSuites(invocation, notice, (pool) => planBaseline(invocation, pool, notice, false))
 }
 
-async function planned(asked: DecodersInvocation, pool: Pool, notice: Notice, tells: boolean): Promise<Planned> {
-  const invocation = withFolder(asked)
-  const { decoders, cwd, values } = invocation
-  const exports = new OnnxExports()
-  const shared = decodingOptions(invocation, pool, exports, notice)
-  const files = { folder: resolve(cwd, decoders.metricsDir), reproduce: reproduceOf(invocation) }
-  const choices = { decoders, seed: values.seed }
-  const { shapes, tokensPerSequence, topK, imports } = shared
-  if (imports && decoders.skipComputation && holdsPairs(imports)) {
-    const models = await decoderModels(invocation, notice, [])
-    const options = { models, shapes, tokensPerSequence, topK, imports, dtype: decoders.defaultDtype, ...files }
-    return { suites: [importedBaselineSuite(options)], choices }
-  }
-  const models = []
-  for (const model of await decoderModels(invocation, notice)) {
-    models.push({ model, reference: (await sidesOf(model, invocation, exports, () => {})).reference })
-  }
-  if (tells) await tellPrompts(models, shared, notice)
-  // Whoever asks for a baseline wants it, also where it is the default one.
-  const options = { ...shared, areDefaults: false, models, baseline: baselineOf(invocation), ...files }
-  return { suites: [baselineSuite(options)], choices }
-}
-
-/** Documented: what was saved lies beside the metric files. */
-function withFolder(invocation: DecodersInvocation): DecodersInvocation {
-  const { decoders } = invocation
-  if (!decoders.skipComputation || decoders.validationInfoDir !== undefined) return invocation
-  return { ...invocation, decoders: { ...decoders, validationInfoDir: decoders.metricsDir } }
-}
-
-function holdsPairs({ folder }: ValidationInfo): boolean {
-  return findInfoFolders(folder).some(({ hint }) => hint?.device === FOLLOWER)
+/** Most of our code: a mistake in the command line is answered without it. */
+function judging() {
+  return Promise.all([import('../judge-suites.ts'), import('./plan-baseline.ts')])
 }

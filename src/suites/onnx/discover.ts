@@ -30,6 +30,14 @@ export function discoverModels(paths: readonly string[], cwd: string): FoundMode
   return nameModels([...candidates.values()], cwd)
 }
 
+/** A mistyped path is refused without a look at what lies below the others. */
+export function refuseMissing(paths: readonly string[], cwd: string): void {
+  for (const pattern of paths) {
+    const path = resolve(cwd, pattern)
+    if (!existsSync(path) && !isGlob(pattern)) missing(pattern, path)
+  }
+}
+
 function candidatesOf(pattern: string, cwd: string): Candidate[] {
   const path = resolve(cwd, pattern)
   if (!existsSync(path)) return isGlob(pattern) ? globCandidates(pattern, cwd) : missing(pattern, path)
