@@ -1,7 +1,9 @@
-// Types, lint and format, import direction, unused exports, and whether the embedded kernels are what their sources compile to.
-import { bin, ensureInstalled, run } from './setup.mjs'
+// Types, lint and format, import direction, unused exports; whether the embedded kernels are what their sources compile to,
+// and what is packed is what src/ builds to.
+import { bin, ensureBuilt, ensureInstalled, run } from './setup.mjs'
 
 ensureInstalled()
+ensureBuilt()
 const checks = [
   ['types', bin('tsc'), ['-p', 'tsconfig.json']],
   ['types of pages', bin('tsc'), ['-p', 'web/tsconfig.json']],
@@ -9,6 +11,7 @@ const checks = [
   ['imports', process.execPath, ['scripts/check-imports.mjs']],
   ['unused', bin('knip'), []],
   ['kernels', process.execPath, ['scripts/build-kernels.mjs', '--check']],
+  ['package', process.execPath, ['scripts/check-package.mjs']],
 ]
 const failed = checks.filter(([title, command, args]) => {
   const status = run(command, args)

@@ -21,7 +21,7 @@ function must(title, command, args, tidy = () => {}) {
   process.exit(status)
 }
 
-const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+export const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
 
 export function bin(name) {
   return join(root, 'node_modules', '.bin', name)
