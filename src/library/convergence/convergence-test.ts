@@ -1,7 +1,5 @@
 import type { Reporter } from '../../domain/run.ts'
 import type { RunOutcome, RunSignals } from '../../runs/execute.ts'
-import { convergeInvocation } from './converge-invocation.ts'
-import { judgeConvergence } from './judge-convergence.ts'
 
 export interface ConvergenceTestOptions {
   readonly storagePath: string
@@ -26,6 +24,11 @@ export interface ConvergenceTestOptions {
 /** Has training got worse since it was gathered? As `assay converge` does it; records the run and returns it, prints nothing. */
 export async function convergenceTest(options: ConvergenceTestOptions): Promise<RunOutcome> {
   const { configPath, seeds, cwd = process.cwd(), reporters = [], signal, notice = () => {}, ...rest } = options
+  // A configuration imports the whole package for one word of it.
+  const [{ convergeInvocation }, { judgeConvergence }] = await Promise.all([
+    import('./converge-invocation.ts'),
+    import('./judge-convergence.ts'),
+  ])
   const invocation = await convergeInvocation({
     command: 'converge',
     cwd,
