@@ -1,9 +1,16 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Resolves when something holds that nothing tells us of; how long that may take is up to the test's own limit. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await pause(20)
+/** Just below the limit of a test, so that what it waited for is said. */
+const LIMIT_MS = 170_000
+
+/** Resolves when something holds that nothing tells us of. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const startedAt = performance.now()
+  while (!(await holds())) {
+    if (performance.now() - startedAt > LIMIT_MS) throw new Error(`waited in vain until ${what}`)
+    await pause(20)
+  }
 }
 
 /** Resolves when a stream has had a text. */

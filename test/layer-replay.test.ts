@@ -13,7 +13,7 @@ import { encodeBigInts, encodeNumbers } from '../src/tensors/encode.ts'
 import { captureTensors, testPool } from './conformance/capture.ts'
 
 const target = readTarget('ort:cpu,optimization=disabled')
-const pool = testPool({}, 2)
+const pool = testPool({ size: 2 })
 afterAll(() => pool.close())
 
 type Values = ReadonlyMap<string, Tensor>

@@ -5,6 +5,7 @@ import { WorkerFailure } from './failure.ts'
 import { InProcessHost } from './in-process.ts'
 import { WorkerProxy } from './proxy.ts'
 import { runtimeKind } from './registry.ts'
+import type { Clock } from './stage-clock.ts'
 import { Turns } from './turns.ts'
 import { launchKey, type WarmWorkers } from './warm-workers.ts'
 
@@ -21,6 +22,7 @@ interface CrewOptions {
   readonly size: number
   readonly context: LaunchContext
   readonly limits: Limits
+  readonly clock?: Clock
   readonly kinds?: RuntimeKinds
   /** Where idle workers go in the end, and come from in the beginning. */
   readonly warm?: WarmWorkers
@@ -142,7 +144,7 @@ export class Crew {
   }
 
   async #start(kind: RuntimeKind, target: Target, { fresh, signal }: Wish): Promise<Worker> {
-    const { context, limits } = this.#options
+    const { context, limits, clock } = this.#options
     if ('create' in kind) return InProcessHost.start(await kind.create(target, context), target.device)
     const { environment, hear } = context
     const launch = {
@@ -152,7 +154,8 @@ export class Crew {
     }
     const ending = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])])
     ending.throwIfAborted()
-    const start = () => WorkerProxy.start(launch, target.device, { ...limits, ...launch.limits }, ending)
+    const start = () =>
+      WorkerProxy.start(launch, target.device, { ...limits, ...launch.limits }, { signal: ending, clock })
     return fresh ? start() : this.#warmOr(start, launch, workerKey(kind, target))
   }
 

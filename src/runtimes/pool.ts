@@ -11,6 +11,7 @@ import { fingerprintOf } from './fingerprint.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
 import { schemaOf } from './registry.ts'
+import type { Clock } from './stage-clock.ts'
 import type { WarmWorkers } from './warm-workers.ts'
 
 interface PoolOptions {
@@ -18,6 +19,8 @@ interface PoolOptions {
   readonly size: number
   readonly context: LaunchContext
   readonly limits: Limits
+  /** Measures the limits; the system's by default. */
+  readonly clock?: Clock
   /** A process for every case. */
   readonly isolate?: 'case'
   /** Runtimes that count before those of the registry. */

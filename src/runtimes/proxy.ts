@@ -25,7 +25,15 @@ import {
 import { sendBytes, sendInputs, sendModel, wireModel } from './protocol/outgoing.ts'
 import { TensorGuard } from './protocol/tensor-guard.ts'
 import { type Blob, packModel } from './shipment.ts'
+import { type Clock, SYSTEM_CLOCK } from './stage-clock.ts'
 import { WorkerLine } from './worker-line.ts'
+
+interface StartOptions {
+  /** Ends it while it starts. */
+  readonly signal?: AbortSignal
+  /** Measures its limits. */
+  readonly clock?: Clock | undefined
+}
 
 /** The host's end of one worker. */
 export class WorkerProxy {
@@ -35,13 +43,18 @@ export class WorkerProxy {
   probe: Probe = { available: false, reason: 'it has not said hello' }
   sessions = 0
 
-  private constructor(launch: WorkerLaunch, limits: Limits) {
-    this.#line = new WorkerLine(launch, limits)
+  private constructor(launch: WorkerLaunch, limits: Limits, clock: Clock) {
+    this.#line = new WorkerLine(launch, limits, clock)
     this.#limits = limits
   }
 
-  static async start(launch: WorkerLaunch, device: string, limits: Limits, signal?: AbortSignal): Promise<WorkerProxy> {
-    const worker = new WorkerProxy(launch, limits)
+  static async start(
+    launch: WorkerLaunch,
+    device: string,
+    limits: Limits,
+    { signal, clock = SYSTEM_CLOCK }: StartOptions = {},
+  ): Promise<WorkerProxy> {
+    const worker = new WorkerProxy(launch, limits, clock)
     const params = { protocols: [PROTOCOL], device }
     const errand = { limitMs: limits.startMs, doing: 'start', parse: parseHello }
     try {

@@ -13,7 +13,7 @@ import {
   type WorkerMessage,
 } from './protocol/messages.ts'
 import type { Outgoing } from './protocol/outgoing.ts'
-import { StageClock } from './stage-clock.ts'
+import { type Clock, StageClock } from './stage-clock.ts'
 import { type Exit, startProcess, type WorkerProcess } from './worker-process.ts'
 
 /** What belongs to a request: its limit, what follows it, and what to make of what comes back. */
@@ -45,6 +45,7 @@ export class WorkerLine {
   readonly #process: WorkerProcess
   readonly #reader = new FrameReader()
   readonly #stopWatching: () => void
+  readonly #clock: Clock
   #pending: Pending | null = null
   #lastId = 0
   #ending = false
@@ -54,7 +55,8 @@ export class WorkerLine {
   /** Why there is no use in starting another one. */
   lost: WorkerFailure | null = null
 
-  constructor(launch: WorkerLaunch, limits: Limits) {
+  constructor(launch: WorkerLaunch, limits: Limits, clock: Clock) {
+    this.#clock = clock
     this.#process = startProcess(launch)
     const { pid } = this.#process
     this.#stopWatching =
@@ -110,7 +112,7 @@ export class WorkerLine {
     const id = ++this.#lastId
     const message = { jsonrpc: '2.0', id, method, params } as Extract<HostRequest, { readonly method: Method }>
     const late = () => this.#fail('timeout', () => `the worker did not ${errand.doing} within ${errand.limitMs} ms`)
-    const clock = new StageClock(errand.limitMs, late)
+    const clock = new StageClock(errand.limitMs, late, this.#clock)
     try {
       const answer = new Promise<T>((resolve, reject) => {
         const parsed = (result: unknown) => resolve(errand.parse(result))

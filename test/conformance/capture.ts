@@ -6,14 +6,28 @@ import type { Target } from '../../src/domain/target.ts'
 import type { Tensor, TensorChunk, Trace } from '../../src/domain/tensor.ts'
 import { memoryTrace } from '../../src/files/memory-trace.ts'
 import { DEFAULT_LIMITS, type Limits, type ModelRef } from '../../src/runtimes/contract.ts'
+import type { Decoding } from '../../src/runtimes/decoding.ts'
 import { createPool, type Pool } from '../../src/runtimes/pool.ts'
+import type { Clock } from '../../src/runtimes/stage-clock.ts'
+import type { TestClock } from '../../src/runtimes/testing/test-clock.ts'
 import { testToolchains } from './toolchains.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-type Notice = (text: string) => void
+/** A limit below it fails a healthy worker on a busy machine. */
+const SHORTEST_LIMIT_MS = 30_000
 
-export function testPool(limits: Partial<Limits> = {}, size = 1, isolate?: 'case', notice: Notice = () => {}): Pool {
+export interface TestPoolOptions extends Partial<Limits> {
+  readonly size?: number
+  readonly isolate?: 'case'
+  readonly notice?: (text: string) => void
+  /** Of the test itself, which lets a limit run out when it wants to. */
+  readonly clock?: Clock
+}
+
+export function testPool(options: TestPoolOptions = {}): Pool {
+  const { size = 1, isolate, clock, notice = () => {}, ...limits } = options
+  refuseShort(options)
   const runtimesFolder = join(ROOT, '.assay/runtimes')
   const python = process.env.ASSAY_TEST_PYTHON
   const context = {
@@ -24,7 +38,22 @@ export function testPool(limits: Partial<Limits> = {}, size = 1, isolate?: 'case
     toolchains: testToolchains,
     ...(python !== undefined && { python }),
   }
-  return createPool({ size, context, limits: { ...DEFAULT_LIMITS, ...limits }, ...(isolate && { isolate }) })
+  return createPool({
+    size,
+    context,
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    ...(isolate && { isolate }),
+    ...(clock && { clock }),
+  })
+}
+
+function refuseShort({ clock, ...limits }: TestPoolOptions): void {
+  if (clock) return
+  for (const name of ['startMs', 'compileMs', 'runMs'] as const) {
+    const ms = limits[name] ?? SHORTEST_LIMIT_MS
+    if (ms < SHORTEST_LIMIT_MS)
+      throw new Error(`${name} is ${ms}: a busy machine needs more; give the pool a TestClock`)
+  }
 }
 
 export async function saveModel(bytes: Uint8Array): Promise<ModelRef & { path: string }> {
@@ -36,6 +65,16 @@ export async function saveModel(bytes: Uint8Array): Promise<ModelRef & { path: s
 
 export function traceOf(tensors: Readonly<Record<string, Tensor>>): Trace {
   return memoryTrace(new Map(Object.entries(tensors)))
+}
+
+/** Inputs that call back when the worker has taken all of `x`. */
+export function onceTaken(inputs: Trace, call: () => void): Trace {
+  const x = inputs.tensors.get('x')!
+  async function* chunks() {
+    yield* x.chunks()
+    call()
+  }
+  return { ...inputs, tensors: new Map([['x', { ...x, chunks }]]) }
 }
 
 export function floats(values: readonly number[], shape: readonly number[] = [values.length]): Tensor {
@@ -63,6 +102,13 @@ export async function captureTensors(pool: Pool, target: Target, model: ModelRef
   }
   const captured = await pool.capture({ target, side: 'target', model, inputs, makeSink })
   return { ...captured, chunks, tensors: joinChunks(chunks) }
+}
+
+/** Pulls all steps, and calls back while this one is awaited. */
+export function duringStep(number: number, clock: TestClock, call: () => void) {
+  return async ([decoding]: readonly Decoding[]) => {
+    for await (const { step } of decoding!.steps) if (step === number - 1) void clock.started().then(call)
+  }
 }
 
 export function joinChunks(chunks: readonly TensorChunk[]): Map<string, Tensor> {

@@ -2,7 +2,6 @@ import { lstatSync, readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { DTYPES, type DType, isDType } from '../../src/domain/dtype.ts'
 import { StageError } from '../../src/domain/errors.ts'
@@ -14,8 +13,9 @@ import { readStructure } from '../../src/onnx/model.ts'
 import type { ModelRef } from '../../src/runtimes/contract.ts'
 import type { Pool } from '../../src/runtimes/pool.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
+import { TestClock } from '../../src/runtimes/testing/test-clock.ts'
 import { encodeStrings } from '../../src/tensors/strings.ts'
-import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
+import { captureTensors, floats, numbersOf, onceTaken, saveModel, testPool, traceOf } from './capture.ts'
 import { type ConformanceModels, onnxModels, smallNetwork, unknownOperator, withExternalWeights } from './models.ts'
 
 type Check = 'dtypes' | 'bytes' | 'external' | 'shapes' | 'crash' | 'timeout' | 'sessions' | 'chunks'
@@ -37,7 +37,7 @@ export function describeConformance(
     skips[name] === undefined ? test(title, work) : test.skip(`${title}: skipped, ${skips[name]}`, work)
   // A compiler takes a second for every model, and more where others use the machine.
   describe(`${spec} conforms`, { timeout: 180_000 }, () => {
-    const pool = testPool({}, 1, undefined, notice)
+    const pool = testPool({ notice })
     afterAll(() => pool.close())
 
     test('it says what it is and what it can do', async () => {
@@ -140,7 +140,6 @@ export function describeConformance(
       async function* chunks() {
         yield new Uint8Array(4)
         kills += killWorkers()
-        await delay(200)
         yield new Uint8Array(4)
       }
       const deadly = { ...inputs, tensors: new Map([['x', { ...source, chunks }]]) }
@@ -150,17 +149,19 @@ export function describeConformance(
     })
 
     test('a run over its time limit is an error, and the next one works', async () => {
-      const hasty = testPool({ runMs: 1000 }, 1, undefined, notice)
+      const clock = new TestClock()
+      const timed = testPool({ notice, clock })
       try {
         const size = 1024
         const x = floats(new Array(size * size).fill(1e-3), [size, size])
         const model = await models.longWork(size, 400)
-        const error = await failureOf(captureTensors(hasty, target, model, traceOf({ x })))
-        expect(error).toMatchObject({ stage: 'run', message: expect.stringContaining('within 1000 ms') })
-        const after = await captureTensors(hasty, target, await models.identity('float32'), traceOf({ x: floats([1]) }))
+        const inputs = onceTaken(traceOf({ x }), () => clock.runOut())
+        const error = await failureOf(captureTensors(timed, target, model, inputs))
+        expect(error).toMatchObject({ stage: 'run', message: expect.stringMatching(/did not run .* within \d+ ms/) })
+        const after = await captureTensors(timed, target, await models.identity('float32'), traceOf({ x: floats([1]) }))
         expect(numbersOf(after.tensors.get('y'))).toEqual([1])
       } finally {
-        await hasty.close()
+        await timed.close()
       }
     })
 

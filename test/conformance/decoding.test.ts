@@ -2,11 +2,12 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { DecodeRequest, DecodeStep, Limits } from '../../src/runtimes/contract.ts'
+import type { DecodeRequest, DecodeStep } from '../../src/runtimes/contract.ts'
 import type { Decoding } from '../../src/runtimes/decoding.ts'
 import type { Pool } from '../../src/runtimes/pool.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
-import { testPool } from './capture.ts'
+import { TestClock } from '../../src/runtimes/testing/test-clock.ts'
+import { duringStep, type TestPoolOptions, testPool } from './capture.ts'
 import { failureOf, workerPids } from './conformance.ts'
 
 const SCRIPT = 'test/conformance/decoding-worker.mjs'
@@ -27,8 +28,8 @@ const PROMPT: DecodeRequest = {
 
 let pool: Pool
 
-function poolWith(limits: Partial<Limits> = {}): Pool {
-  pool = testPool(limits)
+function poolWith(options: TestPoolOptions = {}): Pool {
+  pool = testPool(options)
   return pool
 }
 
@@ -150,7 +151,9 @@ describe('decoding', () => {
   })
 
   test('over its time limit is an error that names the step', async () => {
-    const error = await failureOf(poolWith({ runMs: 500 }).decode([await taskOf('hang')], allSteps))
+    const clock = new TestClock()
+    const follow = duringStep(2, clock, () => clock.runOut())
+    const error = await failureOf(poolWith({ clock, runMs: 500 }).decode([await taskOf('hang')], follow))
     expect(error).toMatchObject({ stage: 'run', message: 'hang: the worker did not decode step 2 within 500 ms' })
   })
 
@@ -162,11 +165,9 @@ describe('decoding', () => {
   test('an abort kills the worker and gives the reason of the abort', async () => {
     const controller = new AbortController()
     const task = { ...(await taskOf('hang')), signal: controller.signal }
-    const decoded = poolWith().decode([task], async ([decoding]) => {
-      setTimeout(() => controller.abort(new Error('second Ctrl-C')), 100)
-      return allSteps([decoding!])
-    })
-    await expect(decoded).rejects.toThrow('second Ctrl-C')
+    const clock = new TestClock()
+    const follow = duringStep(2, clock, () => controller.abort(new Error('second Ctrl-C')))
+    await expect(poolWith({ clock }).decode([task], follow)).rejects.toThrow('second Ctrl-C')
   })
 
   test.each([

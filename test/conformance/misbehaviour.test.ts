@@ -1,12 +1,22 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { StageError } from '../../src/domain/errors.ts'
 import type { Limits } from '../../src/runtimes/contract.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
-import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
+import { TestClock } from '../../src/runtimes/testing/test-clock.ts'
+import { until } from '../events.ts'
+import {
+  captureTensors,
+  floats,
+  numbersOf,
+  onceTaken,
+  saveModel,
+  type TestPoolOptions,
+  testPool,
+  traceOf,
+} from './capture.ts'
 import { failureOf, workerPids } from './conformance.ts'
 import { identity } from './models.ts'
 
@@ -22,11 +32,11 @@ async function workerThat(how: string) {
 }
 
 /** How the capture fails; afterwards a good worker must still be served by the same pool. */
-async function failureWith(how: string, limits: Partial<Limits> = {}): Promise<StageError> {
-  const pool = testPool(limits)
+async function failureWith(how: string, options: TestPoolOptions = {}, inputs = INPUTS): Promise<StageError> {
+  const pool = testPool(options)
   try {
     const model = await saveModel(identity('float32'))
-    const error = await failureOf(captureTensors(pool, await workerThat(how), model, INPUTS))
+    const error = await failureOf(captureTensors(pool, await workerThat(how), model, inputs))
     const after = await captureTensors(pool, await workerThat('well'), model, INPUTS)
     expect(numbersOf(after.tensors.get('y'))).toEqual([1])
     return error
@@ -37,10 +47,10 @@ async function failureWith(how: string, limits: Partial<Limits> = {}): Promise<S
 }
 
 test('a worker that is still starting when the pool is closed ends with it, and none starts afterwards', async () => {
-  const pool = testPool({ startMs: 60_000 })
+  const pool = testPool()
   const probing = pool.probe(await workerThat('nothing'))
   const later = pool.probe(await workerThat('well'))
-  while (workerPids().length === 0) await delay(10)
+  await until('a worker has started', () => workerPids().length > 0)
   await pool.close()
   expect(await probing).toMatchObject({ available: false })
   await expect(later).rejects.toThrow('the pool was closed')
@@ -61,8 +71,6 @@ describe('a worker that misbehaves is an error that says so, and the pool goes o
       'ended with exit code 3, in the middle of a frame, after 10 of 128 bytes of its header',
       {},
     ],
-    ['hangs', 'run', 'the worker did not run the model within 300 ms', { runMs: 300 }],
-    ['nothing', 'compile', 'the worker did not start within 2000 ms', { startMs: 2000 }],
     ['eats-memory', 'run', 'MiB of memory; its limit is 300 MiB, twice', { memoryBytes: 300 * MIB }],
     ['garbage', 'compile', `${BROKE}expected a frame (magic ASY1) but found "Segmentation fault (core dumped)\\n"`, {}],
     ['prints-to-stdout', 'run', `${BROKE}expected a frame (magic ASY1) but found "Epoch 1/10 \\x1b[31mloss=0.5\\n`, {}],
@@ -93,6 +101,22 @@ describe('a worker that misbehaves is an error that says so, and the pool goes o
     const error = await failureWith(how, limits)
     expect(error.message).toContain(message)
     expect(error).toMatchObject({ stage, side: 'target' })
+  })
+
+  test('one that hangs while it starts is late, and the pool goes on', async () => {
+    const clock = new TestClock()
+    void clock.started().then(() => clock.runOut())
+    const error = await failureWith('nothing', { clock, startMs: 2000 })
+    expect(error).toMatchObject({ stage: 'compile', side: 'target' })
+    expect(error.message).toContain('the worker did not start within 2000 ms')
+  })
+
+  test('one that hangs while it runs is late, and the pool goes on', async () => {
+    const clock = new TestClock()
+    const inputs = onceTaken(INPUTS, () => clock.runOut())
+    const error = await failureWith('hangs', { clock, runMs: 300 }, inputs)
+    expect(error).toMatchObject({ stage: 'run', side: 'target' })
+    expect(error.message).toContain('the worker did not run the model within 300 ms')
   })
 
   test('a death carries the signal and the last of what the worker printed', async () => {
@@ -143,7 +167,7 @@ describe('a program that is not there', () => {
 
 describe('the pool', () => {
   test('with isolation gives every case a process of its own', async () => {
-    const pool = testPool({}, 1, 'case')
+    const pool = testPool({ isolate: 'case' })
     const target = await workerThat('well')
     const model = await saveModel(identity('float32'))
     const pids = new Set<string>()
@@ -156,8 +180,8 @@ describe('the pool', () => {
     const pool = testPool()
     const model = await saveModel(identity('float32'))
     for (let i = 0; i < 9; i++) await captureTensors(pool, await workerThat('well'), model, INPUTS)
-    await delay(300)
-    expect(workerPids().length).toBe(7)
+    await until('the workers over the number have ended', () => workerPids().length <= 7)
+    expect(workerPids()).toHaveLength(7)
     await pool.close()
   })
 
@@ -186,7 +210,7 @@ describe('the pool', () => {
   })
 
   test('never has more busy workers than its size, and serves all that wait', async () => {
-    const pool = testPool({}, 2)
+    const pool = testPool({ size: 2 })
     const target = await workerThat('well')
     const model = await saveModel(identity('float32'))
     const captures = await Promise.all(Array.from({ length: 12 }, () => captureTensors(pool, target, model, INPUTS)))
@@ -199,11 +223,9 @@ describe('the pool', () => {
     const target = await workerThat('hangs')
     const model = await saveModel(identity('float32'))
     const controller = new AbortController()
-    const makeSink = async () => {
-      setTimeout(() => controller.abort(new Error('second Ctrl-C')), 50)
-      return async () => {}
-    }
-    const request = { target, side: 'target', model, inputs: INPUTS, makeSink, signal: controller.signal } as const
+    const inputs = onceTaken(INPUTS, () => controller.abort(new Error('second Ctrl-C')))
+    const makeSink = async () => async () => {}
+    const request = { target, side: 'target', model, inputs, makeSink, signal: controller.signal } as const
     await expect(pool.capture(request)).rejects.toThrow('second Ctrl-C')
     expect(workerPids()).toEqual([])
     await pool.close()

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DecodeRequest, DecodeStep, ModelRef } from '../../src/runtimes/contract.ts'
 import type { Decoding } from '../../src/runtimes/decoding.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
+import { TestClock } from '../../src/runtimes/testing/test-clock.ts'
 import { describeWithPython, TEST_PYTHON } from '../python.ts'
-import { captureTensors, distance, numbersOf, testPool } from './capture.ts'
+import { captureTensors, distance, duringStep, numbersOf, testPool } from './capture.ts'
 import { failureOf } from './conformance.ts'
 import { ownCode, ownCodeConfig, saveFolder } from './hugging-face.ts'
 import { idsOf, trusted } from './torch-capture.ts'
@@ -79,7 +80,7 @@ def forward(self, input_ids=None, attention_mask=None, past_key_values=None, use
     if step == 2 and self.config.trouble == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     if step == 2 and self.config.trouble == "sleep":
-        time.sleep(60)
+        time.sleep(600)
     if step == 2 and self.config.trouble == "throw":
         raise RuntimeError("no such step")
     logits = torch.tensor([[float(v) for v in row] for row in self.config.rows[step]])
@@ -254,14 +255,20 @@ describeWithPython('decoding with torch', 'torch, transformers', () => {
   })
 
   test('over its time limit is an error that names the step', async () => {
-    const hasty = testPool({ runMs: 3000 })
+    const clock = new TestClock()
+    const timed = testPool({ clock })
     try {
       const model = await tableModel(PLAIN_ROWS, 'sleep')
       const task = { target: trusted, side: 'target', model, request: ONE } as const
-      const error = await failureOf(hasty.decode([task], allSteps))
+      const error = await failureOf(
+        timed.decode(
+          [task],
+          duringStep(2, clock, () => clock.runOut()),
+        ),
+      )
       expect(error).toMatchObject({ stage: 'run', message: expect.stringContaining('did not decode step 2 within') })
     } finally {
-      await hasty.close()
+      await timed.close()
     }
   })
 
