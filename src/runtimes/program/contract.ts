@@ -1,6 +1,7 @@
 import type { LogEvent } from '../../domain/convergence.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
+import type { Clock } from '../stage-clock.ts'
 
 /** A program that trains, seen through its arguments, what it prints and the files it writes. */
 export interface ProgramRequest {
@@ -12,12 +13,12 @@ export interface ProgramRequest {
   /** Where a file that is a source lies; null for streams. */
   readonly sourcePath: string | null
   readonly limits: ProgramLimits
+  /** Measures the limits but that of patterns; the system's by default. */
+  readonly clock?: Clock
   readonly signal: AbortSignal
   /** Both streams go there as they come. */
   readonly logFile: string
   readonly hear?: (line: string) => void
-  /** Milliseconds by which the limits of time are kept; without it, those that pass. */
-  readonly clock?: () => number
   /** Events in their order; false: enough, the program is ended. */
   onEvents(events: readonly LogEvent[]): boolean
 }
@@ -28,10 +29,6 @@ interface ProgramLimits {
   readonly totalMs: number | null
   /** For all patterns on one batch of lines. */
   readonly patternMs: number
-  /** So long it may write something down once it is asked to end. */
-  readonly graceMs?: number
-  /** So long those that it left behind may be silent before they are ended. */
-  readonly quietMs?: number
 }
 
 export interface ProgramOutcome {

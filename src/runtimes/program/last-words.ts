@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ProcessGroup } from '../process-group.ts'
+import type { Clock } from '../stage-clock.ts'
 import type { ProgramChild } from './start-program.ts'
 
 const TICK_MS = 50
@@ -10,15 +11,11 @@ const LONGEST_MS = 5000
  * Reads both streams of an ended program to their end. Children that it left, such as the `tee` of a shell, may still pass on what it
  * printed; when they are quiet or take long they are killed, and when someone still holds the streams we let go of them.
  */
-export async function readLastWords(
-  child: ProgramChild,
-  group: ProcessGroup,
-  quietMs = QUIET_MS,
-): Promise<string | null> {
+export async function readLastWords(child: ProgramChild, group: ProcessGroup, clock: Clock): Promise<string | null> {
   const streams = [child.stdout, child.stderr]
   const closed = Promise.all(streams.map(closing))
   let isCutOff = false
-  const stopWatching = whenQuiet(streams, quietMs, (round) => {
+  const stopWatching = whenQuiet(streams, clock, (round) => {
     if (round === 0) return group.killRest()
     isCutOff = true
     for (const stream of streams) stream.destroy()
@@ -39,8 +36,7 @@ function closing(stream: Readable): Promise<void> {
 }
 
 /** Time that we ourselves keep a stream waiting does not count. */
-function whenQuiet(streams: readonly Readable[], limitMs: number, act: (round: number) => void): () => void {
-  const longestMs = Math.max(limitMs, LONGEST_MS)
+function whenQuiet(streams: readonly Readable[], clock: Clock, act: (round: number) => void): () => void {
   let quietMs = 0
   let totalMs = 0
   let round = 0
@@ -49,14 +45,17 @@ function whenQuiet(streams: readonly Readable[], limitMs: number, act: (round: n
       quietMs = 0
     })
   }
-  const timer = setInterval(() => {
+  let cancel = () => {}
+  const tick = () => {
+    cancel = clock.after(TICK_MS, tick)
     if (streams.some((stream) => stream.isPaused())) return
     quietMs += TICK_MS
     totalMs += TICK_MS
-    if (quietMs < limitMs && totalMs < longestMs) return
+    if (quietMs < QUIET_MS && totalMs < LONGEST_MS) return
     act(round++)
     quietMs = 0
     totalMs = 0
-  }, TICK_MS)
-  return () => clearInterval(timer)
+  }
+  cancel = clock.after(TICK_MS, tick)
+  return () => cancel()
 }

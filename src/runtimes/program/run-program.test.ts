@@ -1,11 +1,14 @@
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { until } from '../../../test/events.ts'
+import { TestClock } from '../testing/test-clock.ts'
 import type { ProgramRequest } from './contract.ts'
-import { ended, folder, LOSS_PARSING as PARSING, pattern, type Ran, run, steps, WAITS } from './testing/run.ts'
+import { folder, LOSS_PARSING as PARSING, pattern, type Ran, run, steps } from './testing/run.ts'
 
 const limits = (changes: Partial<ProgramRequest['limits']>) => ({
-  limits: { idleMs: 20_000, totalMs: null, patternMs: 1000, ...changes },
+  limits: { idleMs: 20_000, totalMs: null, patternMs: 20_000, ...changes },
 })
 
 test('what a program logs becomes events in their order', async () => {
@@ -55,9 +58,8 @@ test('a last line without an end, progress bars and bytes that are no text are a
 test('of 2,000 lines printed right before the exit none is lost, 20 times', async () => {
   const program = `let all = ''; for (let i = 0; i < 2000; i++) all += 'step ' + i + ' loss 0.' + i + '\\n'
     import('node:fs').then(({ writeSync }) => { writeSync(1, all); process.exit(0) })`
-  for (let round = 0; round < 5; round++) {
-    const four = await Promise.all([1, 2, 3, 4].map(() => run(program)))
-    for (const ran of four) expect(steps(ran)).toEqual(Array.from({ length: 2000 }, (_, i) => i))
+  for (let round = 0; round < 20; round++) {
+    expect(steps(await run(program))).toEqual(Array.from({ length: 2000 }, (_, i) => i))
   }
 })
 
@@ -99,73 +101,56 @@ test('a folder that is not there is said', async () => {
   expect(ran.problem).toMatch(/^there is no folder .*nowhere to work in/)
 })
 
-/** A clock that only goes on when it is told to. */
-function ownClock() {
-  let now = 0
-  const pass = (ms: number) => {
-    now += ms
-  }
-  return { clock: () => now, pass }
-}
-
 test('a program that hangs is ended after the idle limit, and what it logged counts', async () => {
-  const { clock, pass } = ownClock()
-  const seen: unknown[] = []
-  const onEvents = (events: readonly unknown[]) => {
-    seen.push(...events)
-    pass(601)
-    return true
-  }
-  const program = `console.log('step 1'); setInterval(() => {}, 1000)`
-  const ran = await run(program, { ...limits({ idleMs: 600 }), clock, onEvents })
+  const clock = new TestClock()
+  const hear = () => clock.advance(601)
+  const ran = await run(`console.log('step 1'); setInterval(() => {}, 1000)`, {
+    clock,
+    hear,
+    ...limits({ idleMs: 600 }),
+  })
   expect(ran).toMatchObject({ ending: 'idle', exitCode: null, signal: 'SIGTERM' })
   expect(ran.problem).toBe('it printed nothing for 600ms, the idle time limit, and was ended')
-  expect(seen).toMatchObject([{ step: 1 }])
+  expect(steps(ran)).toEqual([1])
 })
 
 test('a program that trickles for ever is ended after the total limit', async () => {
-  const { clock, pass } = ownClock()
-  let count = 0
-  const onEvents = () => {
-    pass(400)
-    return ++count > 0
-  }
-  const program = `let i = 0; setInterval(() => console.log('step', i++), 5)`
-  const ran = await run(program, { ...limits({ totalMs: 1200 }), clock, onEvents })
+  const program = `let i = 0; setInterval(() => console.log('step', i++), 20)`
+  const clock = new TestClock()
+  const hear = () => clock.advance(300)
+  const ran = await run(program, { clock, hear, ...limits({ totalMs: 1200 }) })
   expect(ran.ending).toBe('timeout')
   expect(ran.problem).toBe('it was still running after 1.20s, the total time limit, and was ended')
-  expect(count).toBeGreaterThan(3)
+  expect(steps(ran).length).toBeGreaterThan(3)
 })
 
 test('words on the stream that is not read are signs of life too', async () => {
-  const { clock, pass } = ownClock()
-  let heard: string | null = null
+  const program = `import { existsSync } from 'node:fs'
+    for (let i = 0; i < 4; i++) {
+      console.error(i)
+      while (!existsSync('busy-' + i)) await new Promise((resolve) => setTimeout(resolve, 5))
+    }`
+  const clock = new TestClock()
   const hear = (line: string) => {
-    pass(500)
-    heard = line
+    clock.advance(500)
+    writeFileSync(join(folder, `busy-${line}`), '')
   }
-  // Its next reader looks after the limits; only then the program goes on.
-  const watched = () => {
-    if (heard !== null) writeFileSync(join(folder, heard), '')
-    heard = null
-    return clock()
-  }
-  const program = `${WAITS}
-    for (const word of ['one', 'two', 'three', 'four']) { console.error(word); await written(word) }`
-  expect((await run(program, { ...limits({ idleMs: 700 }), clock: watched, hear })).ending).toBe('exited')
-  expect(clock()).toBe(2000)
+  expect((await run(program, { clock, hear, ...limits({ idleMs: 700 }) })).ending).toBe('exited')
+  expect(clock.now()).toBe(2000)
 })
 
 test('a program that ignores SIGTERM is killed', async () => {
-  const program = `process.on('SIGTERM', () => {}); console.log('step 1'); setInterval(() => {}, 1000)`
-  const ran = await run(program, { ...limits({ graceMs: 100 }), onEvents: () => false })
-  expect(ran).toMatchObject({ ending: 'enough', exitCode: null, signal: 'SIGKILL' })
+  const program = `process.on('SIGTERM', () => console.log('never')); console.log('step 1'); setInterval(() => {}, 1000)`
+  const clock = new TestClock()
+  const hear = () => clock.advance(2001)
+  const ran = await run(program, { clock, hear, ...limits({ idleMs: 2000 }) })
+  expect(ran).toMatchObject({ ending: 'idle', signal: 'SIGKILL', tail: 'step 1\nnever\n' })
 })
 
 test('a program that is ended may still write down what it has', async () => {
   const program = `process.on('SIGTERM', () => setTimeout(() => { console.log('flushed'); process.exit(5) }, 50))
     console.log('step 1'); setInterval(() => {}, 1000)`
-  const ran = await run(program, { ...limits({ graceMs: 60_000 }), onEvents: () => false })
+  const ran = await run(program, { clock: new TestClock(), onEvents: () => false })
   expect(ran).toMatchObject({ ending: 'enough', exitCode: 5, problem: null })
   expect(ran.log).toBe('step 1\nflushed\n')
 })
@@ -177,17 +162,26 @@ const holder = (detached: boolean, text = '') => `
   console.log('step 1')
   process.exit(0)`
 
+/** Runs it, and lets so much time pass after its end. */
+async function leaveBehind(program: string, ms: number): Promise<Ran> {
+  const clock = new TestClock()
+  // The first limit is that of the program itself.
+  const hasEnded = clock.started(2)
+  const hear = (line: string) => line === 'step 1' && hasEnded.then(() => clock.advance(ms))
+  return run(program, { clock, hear })
+}
+
 const pidIn = (ran: Ran) => Number(/child (\d+)/.exec(ran.log)![1])
 
 test('a child that a program leaves behind keeps nobody waiting and is killed', async () => {
-  const ran = await run(holder(false), limits({ quietMs: 100 }))
+  const ran = await leaveBehind(holder(false), 500)
   expect(ran).toMatchObject({ ending: 'exited', exitCode: 0, warnings: [] })
   expect(steps(ran)).toEqual([1])
-  await ended(pidIn(ran))
+  await until('the child has ended', () => living(['-p', String(pidIn(ran))]).length === 0)
 })
 
 test('a child that left the group and holds the streams is let go of, with a warning', async () => {
-  const ran = await run(holder(true), limits({ quietMs: 100 }))
+  const ran = await leaveBehind(holder(true), 1000)
   process.kill(pidIn(ran), 'SIGKILL')
   expect(ran).toMatchObject({ ending: 'exited', exitCode: 0 })
   expect(ran.warnings).toEqual([
@@ -196,7 +190,8 @@ test('a child that left the group and holds the streams is let go of, with a war
 })
 
 test('what a child of a shell passes on after the shell has ended is read', async () => {
-  const ran = await run(['sh', '-c', '(sleep 0.3; echo step 7) & echo step 1'], limits({ quietMs: 60_000 }))
+  const argv = ['sh', '-c', '(sleep 0.1; echo step 7) & echo step 1']
+  const ran = await run(argv, { clock: new TestClock() })
   expect(steps(ran)).toEqual([1, 7])
 })
 
@@ -236,26 +231,31 @@ test('a reader that fails ends the program, and its failure is passed on', async
 
 test('a pattern that would never end is broken off and named, with the line', async () => {
   const parsing = { ...PARSING, metrics: { ...PARSING.metrics, odd: pattern('^step \\d+ (a+)+$') } }
-  const program = `console.log('step 1 aaa')
-    ${WAITS}
-    await written('seen')
+  const program = `import { existsSync } from 'node:fs'
+    console.log('step 1 aaa')
+    while (!existsSync('first-seen')) await new Promise((resolve) => setTimeout(resolve, 5))
     console.log('step 2 ' + 'a'.repeat(60) + 'b')
     setInterval(() => {}, 1000)`
-  const hear = () => writeFileSync(join(folder, 'seen'), '')
-  const ran = await run(program, { parsing, hear, ...limits({ patternMs: 300 }) })
+  const seen: number[] = []
+  const onEvents: ProgramRequest['onEvents'] = (events) => {
+    for (const event of events) if (event.kind === 'step') seen.push(event.step)
+    writeFileSync(join(folder, 'first-seen'), '')
+    return true
+  }
+  const ran = await run(program, { parsing, onEvents, ...limits({ patternMs: 1000 }) })
   expect(ran.ending).toBe('pattern')
   expect(ran.problem).toMatch(
-    /^the pattern of odd, \/\^step \\d\+ \(a\+\)\+\$\/, took longer than 300 ms at line 2, which begins "step 2 aaa/,
+    /^the pattern of odd, \/\^step \\d\+ \(a\+\)\+\$\/, took longer than 1000 ms at line 2, which begins "step 2 aaa/,
   )
-  expect(steps(ran)).toEqual([1])
+  expect(seen).toEqual([1])
 })
 
 test('a program that seems idle while a pattern never ends is not blamed for it', async () => {
   const parsing = { ...PARSING, stepNum: pattern('^(a+)+$') }
-  const { clock, pass } = ownClock()
   const program = `console.log('a'.repeat(60) + 'b'); setInterval(() => {}, 1000)`
-  const hear = () => pass(501)
-  const ran = await run(program, { parsing, clock, hear, ...limits({ idleMs: 500, patternMs: 500 }) })
+  const clock = new TestClock()
+  const hear = () => clock.advance(501)
+  const ran = await run(program, { clock, hear, parsing, ...limits({ idleMs: 500, patternMs: 300 }) })
   expect(ran.ending).toBe('pattern')
   expect(ran.problem).toMatch(/^the pattern of step_num, /)
 })
@@ -267,17 +267,23 @@ test('every line is heard, of both streams', async () => {
 })
 
 test('a program does not outlive us', async () => {
+  const seconds = `600.${process.pid}`
   const host = `
     import { runProgram } from ${JSON.stringify(new URL('../../../dist.modules/runtimes/program/run-program.js', import.meta.url))}
     const nothing = { kind: 'fields', fields: {} }
     runProgram({
-      argv: [process.execPath, '-e', 'console.log(process.pid); setInterval(() => {}, 1000)'],
-      cwd: '.', environment: process.env, stream: 'both', sourcePath: null, logFile: 'host.log',
+      argv: ['sh', '-c', 'echo here; exec sleep ${seconds}'], cwd: '.', environment: process.env, stream: 'both', sourcePath: null, logFile: 'host.log',
       parsing: { source: { kind: 'lines' }, stepNum: nothing, modelSave: nothing, metrics: {} },
       limits: { idleMs: 60000, totalMs: null, patternMs: 1000 }, signal: new AbortController().signal, onEvents: () => true,
-      hear: (pid) => { console.log('child ' + pid); process.exit(0) },
+      hear: () => process.exit(0),
     })`
   const ran = await run(host)
   expect(ran).toMatchObject({ ending: 'exited', exitCode: 0, warnings: [] })
-  await ended(pidIn(ran))
+  await until('the program has ended', () => !living(['-e']).some((line) => line.endsWith(`sleep ${seconds}`)))
 })
+
+/** Processes by what `ps` takes; a zombie has ended. */
+function living(which: readonly string[]): string[] {
+  const { stdout } = spawnSync('ps', [...which, '-o', 'stat=,args='], { encoding: 'utf8' })
+  return stdout.split('\n').filter((line) => line !== '' && !line.startsWith('Z'))
+}

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { LogEvent } from '../../domain/convergence.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
 import { maskedCrc32c } from '../../files/convergence/crc32c.ts'
+import { TestClock } from '../testing/test-clock.ts'
 import type { ProgramRequest } from './contract.ts'
-import { folder, pattern, type Ran, run, WAITS } from './testing/run.ts'
+import { folder, pattern, type Ran, run } from './testing/run.ts'
 
 const fields = (field: string) => ({ kind: 'fields', fields: { 0: field } }) as const
 
@@ -18,34 +18,37 @@ function parsingOf(kind: 'jsonl-file' | 'csv' | 'tensorboard'): Parsing {
   }
 }
 
-const LIMITS = { idleMs: 20_000, totalMs: null, patternMs: 1000 }
 let count = 0
 const newPath = () => join(folder, `metrics-${count++}`)
 
+/** The program may wait until a name was noted, which a line that it prints is. */
 function runWith(
   path: string,
   program: string,
   kind: Parameters<typeof parsingOf>[0] = 'jsonl-file',
   changes: Partial<ProgramRequest> = {},
 ) {
-  const start = `${WAITS}
-    import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
-    const path = ${JSON.stringify(path)}\n`
-  return run(start + program, { parsing: parsingOf(kind), sourcePath: path, limits: LIMITS, ...changes })
+  const start = `import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+    const path = ${JSON.stringify(path)}
+    const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+    const noted = async (name) => { while (!existsSync(path + '.' + name)) await wait(5) }\n`
+  const hear = (line: string) => note(path, line)
+  return run(start + program, { parsing: parsingOf(kind), sourcePath: path, hear, ...changes })
 }
 
-/** Tells a program that waits for it. */
-const tell = (path: string, what: string | number) => writeFileSync(`${path}-${what}`, '')
+const note = (path: string, name: string) => writeFileSync(`${path}.${name}`, '')
 
 const seen = (ran: Ran) => ran.events.map((event) => (event.kind === 'step' ? event.metrics.loss?.[0] : 'save'))
 
 test('metrics come from the file, to its end, and saves from the stream in their place', async () => {
-  const path = newPath()
   const program = `for (let step = 0; step < 6; step++) {
       appendFileSync(path, JSON.stringify({ step, loss: step / 8 }) + (step < 5 ? '\\n' : ''))
-      if (step === 2) { console.log('saved a.bin'); await written(path + '-saved') }
+      if (step === 2) {
+        console.log('saved a.bin')
+        await noted('saved a.bin')
+      }
     }`
-  const ran = await runWith(path, program, 'jsonl-file', { hear: () => tell(path, 'saved') })
+  const ran = await runWith(newPath(), program)
   expect(seen(ran)).toEqual(['0', '0.125', '0.25', 'save', '0.375', '0.5', '0.625'])
   expect(ran).toMatchObject({ ending: 'exited', exitCode: 0, warnings: [], lines: 1 })
 })
@@ -76,18 +79,12 @@ test('rows that are added to a CSV file of an earlier run have its columns', asy
 })
 
 test('a table that gets another column is read again, and what was wrong with it before is forgotten', async () => {
-  const path = newPath()
-  const program = `writeFileSync(path, 'step,x\\n1,2\\n2,3\\n')
-    await written(path + '-read')
+  const program = `writeFileSync(path, 'step,x\\n1,2\\n')
+    console.log('written')
+    await noted('written')
     writeFileSync(path, 'step,x,loss\\n1,2,\\n2,,5\\n')`
-  const events: LogEvent[] = []
-  const onEvents = (part: readonly LogEvent[]) => {
-    events.push(...part)
-    tell(path, 'read')
-    return true
-  }
-  const ran = await runWith(path, program, 'csv', { onEvents })
-  expect(events.at(-1)).toEqual({ kind: 'step', step: 2, metrics: { loss: { 0: '5' } } })
+  const ran = await runWith(newPath(), program, 'csv')
+  expect(ran.events.at(-1)).toEqual({ kind: 'step', step: 2, metrics: { loss: { 0: '5' } } })
   expect(ran.warnings).toEqual([])
 })
 
@@ -97,30 +94,30 @@ test('a file that is never written is said', async () => {
 })
 
 test('a program that writes rows and prints nothing is not idle', async () => {
-  const path = newPath()
-  let now = 0
-  const onEvents = (events: readonly LogEvent[]) => {
-    now += 500
-    for (const { step } of events) tell(path, step!)
-    return true
-  }
-  // The last row is known to be whole when the next one is there.
+  // A step is told when the next one has come.
   const program = `for (let step = 0; step < 5; step++) {
       appendFileSync(path, '{"step": ' + step + ', "loss": 1}\\n')
-      if (step > 0) await written(path + '-' + (step - 1))
+      if (step > 0) await noted(step - 1)
     }`
-  const changes = { onEvents, clock: () => now, limits: { ...LIMITS, idleMs: 700 } }
-  expect((await runWith(path, program, 'jsonl-file', changes)).ending).toBe('exited')
-  expect(now).toBe(2500)
+  const clock = new TestClock()
+  const path = newPath()
+  const onEvents: ProgramRequest['onEvents'] = (events) => {
+    clock.advance(500)
+    for (const event of events) if (event.kind === 'step') note(path, String(event.step))
+    return true
+  }
+  const limits = { idleMs: 900, totalMs: null, patternMs: 20_000 }
+  const ran = await runWith(path, program, 'jsonl-file', { clock, onEvents, limits })
+  expect(ran.ending).toBe('exited')
+  expect(clock.now()).toBeGreaterThan(1800)
 })
 
 test('a large file that is written at once is read whole', async () => {
   const program = `let all = ''
-    const more = '", "pad": "' + 'x'.repeat(80) + '"}\\n'
-    for (let step = 0; step < 60000; step++) all += '{"step": ' + step + ', "loss": "' + step + more
+    for (let step = 0; step < 200000; step++) all += '{"step": ' + step + ', "loss": ' + step + '}\\n'
     writeFileSync(path, all)`
   const ran = await runWith(newPath(), program)
-  expect(seen(ran).length).toBe(60_000)
+  expect(seen(ran).length).toBe(200_000)
   expect(seen(ran).every((loss, step) => loss === String(step))).toBe(true)
 })
 
@@ -160,7 +157,7 @@ test('new event files of a folder of TensorBoard are read in the order of their 
 test('a damaged file ends the program, and the problem says what is wrong with it', async () => {
   const program = `mkdirSync(path + '/train', { recursive: true })
     writeFileSync(path + '/train/events.out.tfevents.1', 'this is no event file, whatever its name says')
-    setInterval(() => {}, 1000)`
+    await wait(600_000)`
   const path = newPath()
   const ran = await runWith(path, program, 'tensorboard')
   expect(ran.ending).toBe('unreadable')

@@ -5,6 +5,7 @@ import { cleanText } from '../../domain/text.ts'
 import { WorkerFailure } from '../failure.ts'
 import { locateProgram, workingFolder } from '../locate-program.ts'
 import { ProcessGroup } from '../process-group.ts'
+import { SYSTEM_CLOCK } from '../stage-clock.ts'
 import type { ProgramRequest } from './contract.ts'
 import { readLastWords } from './last-words.ts'
 
@@ -30,20 +31,22 @@ const GRACE_MS = 2000
 
 /** Starts argv as it stands, in a process group of its own; a WorkerFailure says why it cannot. */
 export async function startProgram(request: ProgramRequest): Promise<StartedProgram> {
-  const { graceMs = GRACE_MS, quietMs } = request.limits
+  const { clock = SYSTEM_CLOCK } = request
   const child = await spawned(request)
   const group = new ProcessGroup(child)
   const unkillable = group.unkillable.then(() => stillThere(child))
   const exit = once(child, 'exit') as Promise<[number | null, string | null]>
   const gone = exit.then(async ([exitCode, signal]) => {
-    const warning = await readLastWords(child, group, quietMs)
+    const warning = await readLastWords(child, group, clock)
     return { exitCode, signal, warning }
   })
   const end = () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     group.terminate()
-    const killing = setTimeout(() => group.kill(), graceMs)
-    child.once('exit', () => clearTimeout(killing))
+    child.once(
+      'exit',
+      clock.after(GRACE_MS, () => group.kill()),
+    )
   }
   return { stdout: child.stdout, stderr: child.stderr, exited: Promise.race([gone, unkillable]), end }
 }

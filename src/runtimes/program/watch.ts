@@ -1,4 +1,5 @@
 import { formatDuration } from '../../domain/text.ts'
+import { type Clock, SYSTEM_CLOCK } from '../stage-clock.ts'
 import type { ProgramOutcome, ProgramRequest } from './contract.ts'
 
 export type Stop = (ending: ProgramOutcome['ending'], problem: string | null) => void
@@ -7,43 +8,51 @@ export type Stop = (ending: ProgramOutcome['ending'], problem: string | null) =>
 export class Watch {
   readonly #request: ProgramRequest
   readonly #stop: Stop
-  readonly #clock: () => number
+  readonly #isHeld: () => boolean
+  readonly #clock: Clock
+  readonly #tickMs: number
   readonly #startedAt: number
-  readonly #timer: NodeJS.Timeout
   #lastSignAt: number
+  #cancel: () => void = () => {}
 
   /** `isHeld`: it may be waiting for us, which is no fault of its own. */
   constructor(request: ProgramRequest, isHeld: () => boolean, stop: Stop) {
     this.#request = request
+    this.#isHeld = isHeld
     this.#stop = stop
-    this.#clock = request.clock ?? (() => performance.now())
-    this.#startedAt = this.#clock()
-    this.#lastSignAt = this.#startedAt
     const { idleMs, totalMs } = request.limits
-    const tickMs = Math.min(Math.max(Math.min(idleMs, totalMs ?? idleMs) / 20, 5), 250)
-    this.#timer = setInterval(() => {
-      if (isHeld()) this.sign()
-      // Timers come before what has arrived meanwhile.
-      setImmediate(() => this.#check())
-    }, tickMs)
+    this.#tickMs = Math.min(Math.max(Math.min(idleMs, totalMs ?? idleMs) / 20, 5), 250)
+    this.#clock = request.clock ?? SYSTEM_CLOCK
+    this.#startedAt = this.#clock.now()
+    this.#lastSignAt = this.#startedAt
+    this.#look()
     request.signal.addEventListener('abort', this.#abort)
     if (request.signal.aborted) this.#abort()
   }
 
   /** It is alive. */
   sign(): void {
-    this.#lastSignAt = this.#clock()
+    this.#lastSignAt = this.#clock.now()
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    this.#cancel()
     this.#request.signal.removeEventListener('abort', this.#abort)
   }
 
   #abort = (): void => this.#stop('aborted', 'it was ended because the run was interrupted')
 
+  #look(): void {
+    this.#cancel = this.#clock.after(this.#tickMs, () => {
+      if (this.#isHeld()) this.sign()
+      // Timers come before what has arrived meanwhile.
+      setImmediate(() => this.#check())
+      this.#look()
+    })
+  }
+
   #check(): void {
-    const now = this.#clock()
+    const now = this.#clock.now()
     const { idleMs, totalMs } = this.#request.limits
     if (totalMs !== null && now - this.#startedAt > totalMs) {
       this.#stop(

@@ -8,7 +8,7 @@ interface Timer {
 /** A clock that stands still until the test moves it. */
 export class TestClock implements Clock {
   readonly #timers = new Set<Timer>()
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting: { left: number; readonly resolve: () => void }[] = []
   #now = 0
 
   now(): number {
@@ -18,17 +18,19 @@ export class TestClock implements Clock {
   after(ms: number, call: () => void): () => void {
     const timer = { at: this.#now + ms, call }
     this.#timers.add(timer)
-    for (const resolve of this.#waiting.splice(0)) resolve()
+    for (const waiting of this.#waiting) if (--waiting.left === 0) waiting.resolve()
     return () => this.#timers.delete(timer)
   }
 
+  /** Calls what is due on the way, in its order, and what that asks for. */
   advance(ms: number): void {
-    this.#now += ms
-    for (const timer of this.#timers) {
-      if (timer.at > this.#now) continue
-      this.#timers.delete(timer)
-      timer.call()
+    const end = this.#now + ms
+    for (let next = this.#next(); next !== null && next.at <= end; next = this.#next()) {
+      this.#now = next.at
+      this.#timers.delete(next)
+      next.call()
     }
+    this.#now = end
   }
 
   /** Moves on to the end of all limits that are being measured; there must be one. */
@@ -38,8 +40,14 @@ export class TestClock implements Clock {
     this.advance(Math.max(...ends) - this.#now)
   }
 
-  /** Resolves when the next limit begins to be measured. */
-  started(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve))
+  /** Resolves when the next limit, or the next but so many, begins to be measured. */
+  started(left = 1): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push({ left, resolve }))
+  }
+
+  #next(): Timer | null {
+    let next: Timer | null = null
+    for (const timer of this.#timers) if (next === null || timer.at < next.at) next = timer
+    return next
   }
 }

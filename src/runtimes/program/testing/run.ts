@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogEvent } from '../../../domain/convergence.ts'
 import type { Finder, Parsing } from '../../../files/convergence/contract.ts'
 import type { ProgramOutcome, ProgramRequest } from '../contract.ts'
@@ -21,12 +20,6 @@ export interface Ran extends ProgramOutcome {
   readonly log: string
 }
 
-/** For programs: resolves when somebody wrote a file. */
-export const WAITS = `
-import { existsSync } from 'node:fs'
-const written = async (path) => { while (!existsSync(path)) await new Promise((resolve) => setTimeout(resolve, 5)) }
-`
-
 export const folder = mkdtempSync(join(tmpdir(), 'program-'))
 let count = 0
 
@@ -42,7 +35,7 @@ export async function run(program: string | readonly string[], changes: Partial<
     stream: 'stdout',
     parsing: LOSS_PARSING,
     sourcePath: null,
-    limits: { idleMs: 20_000, totalMs: null, patternMs: 1000 },
+    limits: { idleMs: 20_000, totalMs: null, patternMs: 20_000 },
     signal: new AbortController().signal,
     logFile,
     onEvents(part) {
@@ -53,22 +46,6 @@ export async function run(program: string | readonly string[], changes: Partial<
     environment: { ...process.env, ...changes.environment },
   })
   return { ...outcome, events, log: readFileSync(logFile, 'utf8') }
-}
-
-/** Whether a process goes on; one that has ended and that nobody has asked about yet does not. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return false
-  }
-  const stat = `/proc/${pid}/stat`
-  return !existsSync(stat) || !/\) Z /.test(readFileSync(stat, 'utf8'))
-}
-
-/** Resolves when a process has ended. */
-export async function ended(pid: number): Promise<void> {
-  while (isAlive(pid)) await sleep(10)
 }
 
 export const steps = (ran: Ran) => ran.events.map((event) => (event.kind === 'step' ? event.step : event.checkpoint))
