@@ -1,3 +1,4 @@
+import type { Clock } from '../domain/clock.ts'
 import { StageError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
 import type { LaunchContext, Limits, RuntimeKind, WorkerLaunch } from './contract.ts'
@@ -5,7 +6,6 @@ import { WorkerFailure } from './failure.ts'
 import { InProcessHost } from './in-process.ts'
 import { WorkerProxy } from './proxy.ts'
 import { runtimeKind } from './registry.ts'
-import type { Clock } from './stage-clock.ts'
 import { Turns } from './turns.ts'
 import { launchKey, type WarmWorkers } from './warm-workers.ts'
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Clock } from '../domain/clock.ts'
 import { SkipCase, StageError, UsageError } from '../domain/errors.ts'
 import type { Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
@@ -11,7 +12,6 @@ import { fingerprintOf } from './fingerprint.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
 import { schemaOf } from './registry.ts'
-import type { Clock } from './stage-clock.ts'
 import type { WarmWorkers } from './warm-workers.ts'
 
 interface PoolOptions {

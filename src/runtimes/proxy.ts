@@ -1,3 +1,4 @@
+import { type Clock, SYSTEM_CLOCK } from '../domain/clock.ts'
 import type { TensorSink, Trace } from '../domain/tensor.ts'
 import type {
   DecodeRequest,
@@ -25,7 +26,6 @@ import {
 import { sendBytes, sendInputs, sendModel, wireModel } from './protocol/outgoing.ts'
 import { TensorGuard } from './protocol/tensor-guard.ts'
 import { type Blob, packModel } from './shipment.ts'
-import { type Clock, SYSTEM_CLOCK } from './stage-clock.ts'
 import { WorkerLine } from './worker-line.ts'
 
 interface StartOptions {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { StageClock, SYSTEM_CLOCK } from './stage-clock.ts'
-import { TestClock } from './testing/test-clock.ts'
+import { TestClock } from '../domain/testing/test-clock.ts'
+import { StageClock } from './stage-clock.ts'
 
 test('a clock that is paused does not run out, and goes on with what was left', () => {
   const time = new TestClock()
@@ -26,12 +26,4 @@ test('a second pause takes nothing away', () => {
   clock.resume()
   time.advance(99)
   expect(late).toBe(0)
-})
-
-test('the system’s clock calls back once, unless it is cancelled', async () => {
-  const calls: string[] = []
-  const cancel = SYSTEM_CLOCK.after(0, () => calls.push('cancelled'))
-  cancel()
-  await new Promise<void>((resolve) => SYSTEM_CLOCK.after(1, resolve))
-  expect(calls).toEqual([])
 })

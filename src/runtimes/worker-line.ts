@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../domain/clock.ts'
 import type { Limits, WorkerLaunch } from './contract.ts'
 import { describeExit, exitDetail, overMemory } from './describe-failure.ts'
 import { type FailureKind, RefusedRequest, WorkerFailure } from './failure.ts'
@@ -13,7 +14,7 @@ import {
   type WorkerMessage,
 } from './protocol/messages.ts'
 import type { Outgoing } from './protocol/outgoing.ts'
-import { type Clock, StageClock } from './stage-clock.ts'
+import { StageClock } from './stage-clock.ts'
 import { type Exit, startProcess, type WorkerProcess } from './worker-process.ts'
 
 /** What belongs to a request: its limit, what follows it, and what to make of what comes back. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { StageError } from '../../src/domain/errors.ts'
+import { TestClock } from '../../src/domain/testing/test-clock.ts'
 import type { Limits } from '../../src/runtimes/contract.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
-import { TestClock } from '../../src/runtimes/testing/test-clock.ts'
 import { until } from '../events.ts'
 import {
   captureTensors,

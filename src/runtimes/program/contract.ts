@@ -1,7 +1,7 @@
+import type { Clock } from '../../domain/clock.ts'
 import type { LogEvent } from '../../domain/convergence.ts'
 import type { Environment } from '../../domain/environment.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
-import type { Clock } from '../stage-clock.ts'
 
 /** A program that trains, seen through its arguments, what it prints and the files it writes. */
 export interface ProgramRequest {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
+import type { Clock } from '../../domain/clock.ts'
 import type { ProcessGroup } from '../process-group.ts'
-import type { Clock } from '../stage-clock.ts'
 import type { ProgramChild } from './start-program.ts'
 
 const TICK_MS = 50

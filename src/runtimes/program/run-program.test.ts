@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../../../test/events.ts'
-import { TestClock } from '../testing/test-clock.ts'
+import { TestClock } from '../../domain/testing/test-clock.ts'
 import type { ProgramRequest } from './contract.ts'
 import { folder, LOSS_PARSING as PARSING, pattern, type Ran, run, steps } from './testing/run.ts'
 

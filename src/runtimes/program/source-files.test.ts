@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { TestClock } from '../../domain/testing/test-clock.ts'
 import type { Parsing } from '../../files/convergence/contract.ts'
 import { maskedCrc32c } from '../../files/convergence/crc32c.ts'
-import { TestClock } from '../testing/test-clock.ts'
 import type { ProgramRequest } from './contract.ts'
 import { folder, pattern, type Ran, run } from './testing/run.ts'
 

@@ -1,11 +1,11 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
+import { SYSTEM_CLOCK } from '../../domain/clock.ts'
 import { cleanText } from '../../domain/text.ts'
 import { WorkerFailure } from '../failure.ts'
 import { locateProgram, workingFolder } from '../locate-program.ts'
 import { ProcessGroup } from '../process-group.ts'
-import { SYSTEM_CLOCK } from '../stage-clock.ts'
 import type { ProgramRequest } from './contract.ts'
 import { readLastWords } from './last-words.ts'
 

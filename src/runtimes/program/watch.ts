@@ -1,5 +1,5 @@
+import { type Clock, SYSTEM_CLOCK } from '../../domain/clock.ts'
 import { formatDuration } from '../../domain/text.ts'
-import { type Clock, SYSTEM_CLOCK } from '../stage-clock.ts'
 import type { ProgramOutcome, ProgramRequest } from './contract.ts'
 
 export type Stop = (ending: ProgramOutcome['ending'], problem: string | null) => void

@@ -1,4 +1,4 @@
-import type { Clock } from '../stage-clock.ts'
+import type { Clock } from '../clock.ts'
 
 interface Timer {
   readonly at: number
