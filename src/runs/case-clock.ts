@@ -1,3 +1,5 @@
+import { type Clock, SYSTEM_CLOCK } from '../domain/clock.ts'
+
 /** A case ran longer than its limit. */
 export class CaseTimeout extends Error {}
 
@@ -6,16 +8,18 @@ export class CaseClock {
   readonly #controller = new AbortController()
   readonly #limitMs: number | null
   readonly #abort: AbortSignal
+  readonly #clock: Clock
   readonly #pass = () => this.#controller.abort(this.#abort.reason)
   #leftMs: number
   #startedMs = 0
   #pauses = 0
-  #timer: NodeJS.Timeout | undefined
+  #cancel: () => void = () => {}
 
-  constructor(limitMs: number | null, abort: AbortSignal) {
+  constructor(limitMs: number | null, abort: AbortSignal, clock = SYSTEM_CLOCK) {
     this.#limitMs = limitMs
     this.#leftMs = limitMs ?? 0
     this.#abort = abort
+    this.#clock = clock
     if (abort.aborted) this.#pass()
     abort.addEventListener('abort', this.#pass, { once: true })
     this.#start()
@@ -36,19 +40,19 @@ export class CaseClock {
   }
 
   stop(): void {
-    clearTimeout(this.#timer)
+    this.#cancel()
     this.#abort.removeEventListener('abort', this.#pass)
   }
 
   #start(): void {
     if (this.#limitMs === null) return
-    this.#startedMs = performance.now()
-    this.#timer = setTimeout(() => this.#expire(), Math.max(0, this.#leftMs))
+    this.#startedMs = this.#clock.now()
+    this.#cancel = this.#clock.after(Math.max(0, this.#leftMs), () => this.#expire())
   }
 
   #halt(): void {
-    clearTimeout(this.#timer)
-    this.#leftMs -= performance.now() - this.#startedMs
+    this.#cancel()
+    this.#leftMs -= this.#clock.now() - this.#startedMs
   }
 
   #expire(): void {

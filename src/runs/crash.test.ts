@@ -40,16 +40,20 @@ const ENDLESS = `
       return c.id
     })
     await lab.keep('y', join(folder, 'child.mjs'))
+    process.stdout.write('.')
     return PASS
   })
-  process.stdout.write('ready')
+  process.stdout.write('.')
   for (;;) await executeRun(runRequest(folder, suite, { jobs: 2, recompute: true }))
 `
 
-async function killedAfter(child: ChildProcess, delayMs: number): Promise<void> {
-  await once(child.stdout!, 'data')
-  await new Promise((resolve) => setTimeout(resolve, delayMs))
-  child.kill('SIGKILL')
+/** The first dot says that it is ready, each one after it that a case was judged. */
+async function killedAfter(child: ChildProcess, dots: number): Promise<void> {
+  let seen = 0
+  child.stdout!.on('data', (text: Uint8Array) => {
+    seen += text.length
+    if (seen >= dots) child.kill('SIGKILL')
+  })
   await once(child, 'exit')
 }
 
@@ -58,9 +62,8 @@ describe('kill -9', () => {
     const folder = freshFolder()
     const script = writeScript(folder, ENDLESS, join(folder, 'compiled'))
     let cutShort = 0
-    const delaysMs = [1, 15, 40, 85, 150, 260]
-    for (const delayMs of delaysMs) {
-      await killedAfter(spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] }), delayMs)
+    for (const dots of [1, 2, 9, 30, 58, 75]) {
+      await killedAfter(spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] }), dots)
       cutShort += await checkRecords(join(folder, 'runs'))
     }
     expect(cutShort).toBeGreaterThan(0)

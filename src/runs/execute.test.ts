@@ -2,8 +2,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { until } from '../../test/events.ts'
 import { FormatError, SkipCase, StageError, UsageError } from '../domain/errors.ts'
 import type { Reporter, RunEvent } from '../domain/run.ts'
+import { TestClock } from '../domain/testing/test-clock.ts'
 import type { Case, Judgement, Lab } from './contract.ts'
 import { executeRun } from './execute.ts'
 import { readRun } from './read-run.ts'
@@ -158,11 +160,12 @@ describe('what goes wrong in a case', () => {
   })
 
   test('a case that hangs is ended by its limit and the run goes on', async () => {
+    const clock = new TestClock()
     const suite = tinySuite(['a', 'b'], (c, lab) => {
       if (c.id === 'b') return Promise.resolve(PASS)
-      return lab.step({ ...step, key: keyOf('k') }, () => new Promise<Judgement>(() => {})).then(() => PASS)
+      return lab.step({ ...step, key: keyOf('k') }, () => new Promise<Judgement>(() => clock.runOut())).then(() => PASS)
     })
-    const { results } = await executeRun(runRequest(freshFolder(), suite, { caseTimeoutMs: 50 }))
+    const { results } = await executeRun(runRequest(freshFolder(), suite, { caseTimeoutMs: 50, clock }))
     expect(results[0]?.error).toMatchObject({
       stage: 'run',
       message: expect.stringMatching(/within 0.05 s.*while: capture/),
@@ -188,7 +191,7 @@ describe('scheduling', () => {
     let most = 0
     const suite = tinySuite(['a', 'b', 'c', 'd', 'e'], async () => {
       most = Math.max(most, ++running)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await until('two run beside each other', () => most > 1)
       running--
       return PASS
     })
@@ -217,7 +220,7 @@ describe('scheduling', () => {
       begun.push(c.id)
       for (const other of inFlight) for (const name of other.exclusive!) expect(c.exclusive).not.toContain(name)
       inFlight.push(c)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await until('three have begun', () => begun.length > 2)
       inFlight.splice(inFlight.indexOf(c), 1)
       return PASS
     })
@@ -329,8 +332,11 @@ describe('interrupting', () => {
     const suite = tinySuite(['a', 'b', 'c'], async (c, lab) => {
       if (c.id !== 'b') return PASS
       stop.abort()
-      if (kind === 'abort') setTimeout(() => abort.abort(), 20)
-      await lab.step({ ...step, key: null }, () => new Promise((resolve) => setTimeout(resolve, 100)))
+      await lab.step({ ...step, key: null }, async () => {
+        if (kind === 'stop') return
+        abort.abort()
+        await new Promise(() => {})
+      })
       return PASS
     })
     const signals = { stop: stop.signal, abort: abort.signal }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import type { Clock } from '../domain/clock.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { Result } from '../domain/result.ts'
 import type { Reporter, RunHeader } from '../domain/run.ts'
@@ -28,6 +29,8 @@ export interface RunRequest extends PlanRequest {
   readonly jobs: number
   /** Limit of a case's own time, over all its stages. */
   readonly caseTimeoutMs?: number
+  /** Measures that limit; the system's by default. */
+  readonly clock?: Clock
   readonly maxFailures?: number
   readonly recompute?: boolean
   /** Every intermediate product stays with the run. */
@@ -155,7 +158,8 @@ class Execution {
 
   async #judge(work: PlannedWork): Promise<void> {
     const { id } = work.c
-    const clock = new CaseClock(this.#request.caseTimeoutMs ?? null, this.#signals.abort)
+    const { caseTimeoutMs = null } = this.#request
+    const clock = new CaseClock(caseTimeoutMs, this.#signals.abort, this.#request.clock)
     const lab = new CaseLab(this.#lab, clock, {
       onStep: ({ title, stage }) => void this.#announcer.emit({ type: 'step-start', id, title, stage }),
       onProgress: (text) => void this.#announcer.emit({ type: 'step-progress', id, text }),

@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { Clock } from '../domain/clock.ts'
 import { FormatError, SkipCase, StageError } from '../domain/errors.ts'
+import { TestClock } from '../domain/testing/test-clock.ts'
 import { ProductCache } from './cache.ts'
 import { CaseClock } from './case-clock.ts'
 import type { StepSpec } from './contract.ts'
@@ -20,8 +22,8 @@ async function openLab(folder = freshFolder(), recompute = false) {
   const cache = await ProductCache.open({ folder: join(folder, 'cache') })
   const run = new RunLab({ cache, runFolder: join(folder, 'run'), recompute })
   const abort = new AbortController()
-  const forCase = (limitMs: number | null = null) =>
-    new CaseLab(run, new CaseClock(limitMs, abort.signal), { onStep() {}, onProgress() {} })
+  const forCase = (limitMs: number | null = null, clock?: Clock) =>
+    new CaseLab(run, new CaseClock(limitMs, abort.signal, clock), { onStep() {}, onProgress() {} })
   return { cache, forCase, abort, folder }
 }
 
@@ -158,10 +160,12 @@ describe('steps', () => {
 
   test('a first asker that runs out of time does not take the others with it', async () => {
     const { cache, forCase } = await openLab()
-    const [hasty, patient] = [forCase(30), forCase()]
-    const first = hasty.step(spec('k'), () => new Promise<string>(() => {})).catch((error: unknown) => error)
+    const clock = new TestClock()
+    const [late, patient] = [forCase(30_000, clock), forCase()]
+    const first = late.step(spec('k'), () => new Promise<string>(() => {})).catch((error: unknown) => error)
     const second = patient.step(spec('k'), async () => 'made by the second')
-    expect(await first).toMatchObject({ message: expect.stringMatching(/not finished within 0.03 s/) })
+    clock.runOut()
+    expect(await first).toMatchObject({ message: expect.stringMatching(/not finished within 30 s/) })
     expect((await second).value).toBe('made by the second')
     expect(patient.steps[0]?.cached).toBe(false)
     await cache.close()
@@ -169,11 +173,19 @@ describe('steps', () => {
 
   test('waiting for the work of another case does not count against the limit', async () => {
     const { cache, forCase } = await openLab()
-    const slow = forCase().step(spec('k'), () => new Promise((resolve) => setTimeout(resolve, 150, 'slow')))
-    const limited = forCase(100)
-    expect((await limited.step(spec('k'), async () => 'own')).value).toBe('slow')
+    const clock = new TestClock()
+    const work = countedWork()
+    const slow = forCase().step(spec('k'), work.make)
+    const limited = forCase(100, clock)
+    clock.advance(60)
+    const waiting = limited.step(spec('k'), async () => 'own')
+    clock.advance(1000)
+    work.finish()
+    expect((await waiting).value).toBe(1)
     await slow
-    await expect(limited.step(spec('l'), () => new Promise(() => {}))).rejects.toThrow(/not finished/)
+    clock.advance(39)
+    const stuck = limited.step(spec('l'), () => new Promise(() => clock.advance(1)))
+    await expect(stuck).rejects.toThrow(/not finished/)
     await cache.close()
   })
 

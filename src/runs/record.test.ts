@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { until } from '../../test/events.ts'
 import type { Result } from '../domain/result.ts'
 import type { RunHeader } from '../domain/run.ts'
 import { bootId } from './process-identity.ts'
@@ -153,10 +154,9 @@ describe('a record', () => {
   test('shows a sign of life again and again, and is whole each time', async () => {
     const record = await RunRecord.create(freshFolder(), newRun('a'), 5)
     const seen = new Set<string>()
-    for (const endMs = performance.now() + 5000; seen.size < 4 && performance.now() < endMs; ) {
-      seen.add((await readRun(record.folder)).header.heartbeatAt)
-    }
-    expect(seen.size).toBe(4)
+    await until('it has shown four', async () => {
+      return seen.add((await readRun(record.folder)).header.heartbeatAt).size >= 4
+    })
     await record.finish({ state: 'interrupted', summary: null })
     await new Promise((resolve) => setTimeout(resolve, 30))
     expect((await readRun(record.folder)).header.state).toBe('interrupted')
