@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Clock, SYSTEM_CLOCK } from '../../domain/clock.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { cleanProse } from '../../domain/text.ts'
 import type { HubSettings } from './settings.ts'
@@ -10,6 +11,8 @@ export interface Patience {
   /** Before the second attempt; twice as long before each one after it. */
   readonly pauseMs: number
   readonly attempts: number
+  /** Measures silence; the system's by default. */
+  readonly clock?: Clock
 }
 
 export const PATIENCE: Patience = { silenceMs: 30_000, pauseMs: 500, attempts: 5 }
@@ -116,7 +119,7 @@ class SilenceWatch {
   readonly #controller = new AbortController()
   readonly #call: Call
   readonly #stop = () => this.#controller.abort(this.#call.signal?.reason)
-  #timer: NodeJS.Timeout | undefined
+  #cancel: () => void = () => {}
 
   constructor(call: Call) {
     this.#call = call
@@ -130,15 +133,15 @@ class SilenceWatch {
   }
 
   heard(): void {
-    const { silenceMs } = this.#call.patience
-    clearTimeout(this.#timer)
+    const { silenceMs, clock = SYSTEM_CLOCK } = this.#call.patience
+    this.#cancel()
     const silent = new Error(`nothing was heard for ${silenceMs / 1000} s`)
-    this.#timer = setTimeout(() => this.#controller.abort(silent), silenceMs)
+    this.#cancel = clock.after(silenceMs, () => this.#controller.abort(silent))
   }
 
   /** Ends the answer too, where all of it was not read. */
   close(): void {
-    clearTimeout(this.#timer)
+    this.#cancel()
     this.#call.signal?.removeEventListener('abort', this.#stop)
     this.#controller.abort(new Error('closed'))
   }

@@ -5,12 +5,14 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { TestClock } from '../../domain/testing/test-clock.ts'
 import { buildModel } from '../../onnx/builder.ts'
 import { ModelProtoSchema, TensorProto_DataLocation, TensorProtoSchema } from '../../onnx/generated/onnx-ml_pb.ts'
 import { gitId, HUB_TOKEN, HubServer, sha256 } from '../testing/hub-server.ts'
@@ -22,7 +24,7 @@ const server = await HubServer.start()
 afterAll(() => server.close())
 
 const COMMIT = 'a'.repeat(40)
-const PATIENCE: Patience = { silenceMs: 2000, pauseMs: 1, attempts: 3 }
+const PATIENCE: Patience = { silenceMs: 30_000, pauseMs: 1, attempts: 3 }
 const weights = Buffer.from(Array.from({ length: 50_000 }, (_, i) => i % 251))
 const settings = { 'config.json': '{"model_type":"llama"}', 'tokenizer.json': '{}' }
 const llama = { ...settings, 'model.safetensors': weights, 'README.md': 'read me', 'consolidated.safetensors': 'twice' }
@@ -230,8 +232,15 @@ test('a model of which only the tokenizer is wanted needs no more', async () => 
   expect((await resolve('org/llama', { weights: [] })).origin).toBe('cache')
 })
 
+/** Whether so much of a file is on the disk. */
+function hasArrived(size: number): boolean {
+  const blobs = join(repository(), 'blobs')
+  const parts = readdirSync(blobs).filter((name) => name.includes('incomplete'))
+  return parts.some((name) => statSync(join(blobs, name)).size >= size)
+}
+
 test('a download that breaks off goes on where it was', async () => {
-  server.mischief = { breakAfter: { bytes: 20_000, times: 2 } }
+  server.mischief = { breakAfter: { bytes: 20_000, times: 2, hasArrived } }
   await resolve('org/llama')
   expect(readFileSync(join(snapshot(), 'model.safetensors')).equals(weights)).toBe(true)
   expect(server.seen.filter(({ host }) => host === 'store').map(({ range }) => range)).toEqual([
@@ -242,7 +251,7 @@ test('a download that breaks off goes on where it was', async () => {
 })
 
 test('a download that was given up is gone on with by the next', async () => {
-  server.mischief = { breakAfter: { bytes: 20_000, times: 1 } }
+  server.mischief = { breakAfter: { bytes: 20_000, times: 1, hasArrived } }
   await expect(resolve('org/llama', { patience: { ...PATIENCE, attempts: 1 } })).rejects.toThrow(
     /cannot reach|broke off/,
   )
@@ -284,7 +293,7 @@ test('a part of something else is found out and not kept', async () => {
 })
 
 test('a server that takes no ranges gives everything once more', async () => {
-  server.mischief = { breakAfter: { bytes: 20_000, times: 1 }, ignoresRanges: true }
+  server.mischief = { breakAfter: { bytes: 20_000, times: 1, hasArrived }, ignoresRanges: true }
   await resolve('org/llama')
   expect(readFileSync(join(snapshot(), 'model.safetensors')).equals(weights)).toBe(true)
 })
@@ -322,11 +331,13 @@ test.each([429, 500, 503])('an answer of %d is asked for again', async (status) 
 })
 
 test('a server that says nothing is not waited for without end', async () => {
-  server.mischief = { silence: { times: 1 } }
-  expect((await resolve('org/llama', { patience: { ...PATIENCE, silenceMs: 100 } })).origin).toBe('hub')
-  server.mischief = { silence: { times: 99 } }
-  const silent = resolve('org/llama@v2', { patience: { ...PATIENCE, silenceMs: 50 } })
-  await expect(silent).rejects.toThrow('nothing was heard for 0.05 s')
+  const clock = new TestClock()
+  const patience = { ...PATIENCE, clock }
+  const begins = () => clock.runOut()
+  server.mischief = { silence: { times: 1, begins } }
+  expect((await resolve('org/llama', { patience })).origin).toBe('hub')
+  server.mischief = { silence: { times: 99, begins } }
+  await expect(resolve('org/llama@v2', { patience })).rejects.toThrow('nothing was heard for 30 s')
 })
 
 test('bytes are counted as they come', async () => {

@@ -13,12 +13,12 @@ export interface ServedModel {
 
 /** How a test wants the server to misbehave. */
 export interface Mischief {
-  /** Breaks the connection after so many bytes of a file, so many times. */
-  breakAfter?: { bytes: number; times: number }
+  /** Breaks the connection after so many bytes of a file, so many times, when they have arrived. */
+  breakAfter?: { bytes: number; times: number; hasArrived(size: number): boolean }
   /** Answers so many requests with this status first. */
   refuse?: { status: number; times: number }
   /** Says nothing at all, so many times. */
-  silence?: { times: number }
+  silence?: { times: number; begins(): void }
   ignoresRanges?: boolean
   /** Gives other bytes than it promises. */
   corrupts?: boolean
@@ -73,7 +73,7 @@ export class HubServer {
     const authorization = headers.authorization ?? null
     this.seen.push({ host, url, authorization, range: headers.range ?? null })
     const { silence, refuse } = this.mischief
-    if (silence && silence.times-- > 0) return null
+    if (silence && silence.times-- > 0) return silence.begins()
     if (refuse && refuse.times-- > 0) return end(response, refuse.status)
     const path = decodeURIComponent(new URL(url, 'http://x').pathname)
     if (host === 'store') return this.#send(request, response, this.#stored(path.slice(1)))
@@ -134,12 +134,19 @@ export class HubServer {
     response.setHeader('content-length', part.length)
     const { breakAfter } = this.mischief
     if (!breakAfter || breakAfter.bytes >= part.length || breakAfter.times-- <= 0) return response.end(part)
-    return response.write(part.subarray(0, breakAfter.bytes), () => setTimeout(() => response.destroy(), 20))
+    const size = start + breakAfter.bytes
+    response.write(part.subarray(0, breakAfter.bytes))
+    return destroyOnce(response, () => breakAfter.hasArrived(size))
   }
 }
 
 function end(response: ServerResponse, status: number, headers: Record<string, string> = {}): ServerResponse {
   return response.writeHead(status, headers).end()
+}
+
+function destroyOnce(response: ServerResponse, holds: () => boolean): void {
+  const timer = setInterval(() => holds() && response.destroy(), 5)
+  response.on('close', () => clearInterval(timer))
 }
 
 function flood(response: ServerResponse): void {
