@@ -1,6 +1,7 @@
 import { symlinkSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
+import { until } from '../../test/events.ts'
 import { parseTarget, type Target } from '../domain/target.ts'
 import { memoryTrace } from '../files/memory-trace.ts'
 import { DEFAULT_LIMITS, type Limits, type RuntimeSchema, type WorkerKind, type WorkerLaunch } from './contract.ts'
@@ -154,7 +155,7 @@ describe('workers that outlive their pool', () => {
     const { worker, pid } = await startProxy()
     await store.put('key', worker)
     process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(worker.gone).toBe(true))
+    await until('it is known to be gone', () => worker.gone)
     expect(store.take('key')).toBeNull()
   })
 
@@ -193,9 +194,9 @@ describe('what tells launches apart', () => {
     const path = writeWorkerScript()
     const before = await keyOf([path])
     expect(await keyOf([path])).toBe(before)
-    await vi.waitFor(async () => {
+    await until('its time is another', async () => {
       utimesSync(path, new Date(), new Date())
-      expect(await keyOf([path])).not.toBe(before)
+      return (await keyOf([path])) !== before
     })
   })
 })

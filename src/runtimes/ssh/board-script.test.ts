@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../../../test/events.ts'
 import { boardScript } from './board-script.ts'
 import { eachReply, type Reply } from './replies.ts'
 
@@ -98,7 +99,7 @@ describe('the lease on a board', () => {
     expect((await b.ask('take')).word).toBe('taken')
   })
 
-  test('that is over is stolen by exactly one of many who try at once', { timeout: 120_000 }, async () => {
+  test('that is over is stolen by exactly one of many who try at once', async () => {
     const first = await Keeper.start('anna')
     await first.ask('take')
     first.child.kill('SIGSTOP')
@@ -145,14 +146,12 @@ describe('the lease on a board', () => {
     expect((await second.ask('take')).word).toBe('taken')
   })
 
-  test('whose keeper is killed is given back by the board itself', { timeout: 60_000 }, async () => {
+  test('whose keeper is killed is given back by the board itself', async () => {
     const keeper = await Keeper.start('anna', 'board:22', 4)
     const { rest: session } = await keeper.ask('take')
     keeper.child.kill('SIGKILL')
-    for (let i = 0; i < 400 && existsSync(session); i++) await new Promise((resolve) => setTimeout(resolve, 50))
-    for (let i = 0; i < 100 && existsSync(leaseFile('token')); i++)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    expect([existsSync(session), existsSync(leaseFile('token'))]).toEqual([false, false])
+    await until('the session is gone', () => !existsSync(session))
+    await until('the lease is given back', () => !existsSync(leaseFile('token')))
   })
 
   test('names a folder outside of ours and nothing there is touched', async () => {
@@ -173,7 +172,7 @@ test('a session goes although somebody who is not known still writes into its fo
   const { rest: session } = await keeper.ask('take')
   const loop = 'while :; do { echo 0 >"$0/exit"; } 2>/dev/null; done'
   for (let i = 0; i < 4; i++) children.push(spawn('sh', ['-c', loop, session], { stdio: 'ignore' }))
-  await vi.waitFor(() => expect(existsSync(join(session, 'exit'))).toBe(true))
+  await until('somebody has written there', () => existsSync(join(session, 'exit')))
   await keeper.end()
   expect(readdirSync(join(folder, 'sessions')).filter((name) => name !== '.can-write')).toEqual([])
 })

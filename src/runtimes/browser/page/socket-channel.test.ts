@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket as Client, WebSocketServer } from 'ws'
+import { until } from '../../../../test/events.ts'
 import { encodeHead, FrameReader } from '../../protocol/frame.ts'
 import type { Channel } from '../../worker/channel.ts'
 import { openSocketChannel } from './socket-channel.ts'
@@ -12,11 +13,12 @@ afterAll(() => {
 })
 
 /** The channel as a page has it, and the host's end of its socket. */
+let socket: Client
 let channel: Channel
 let host: Client
 beforeEach(async () => {
   const accepted = new Promise<Client>((resolve) => server.once('connection', resolve))
-  const socket = new Client(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  socket = new Client(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
   await new Promise((resolve) => socket.once('open', resolve))
   // ws has the part of a browser's interface that the channel uses.
   channel = openSocketChannel(socket as WebSocket & Client)
@@ -90,7 +92,7 @@ describe('frames over a socket', () => {
     const writing = (async () => {
       for (let i = 0; i < count; i++, written++) await channel.write({ i }, new Uint8Array(size).fill(i))
     })()
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await until('enough waits to be sent', () => socket.bufferedAmount > 16 * 2 ** 20)
     expect(written).toBeLessThan(count)
     const lengths: number[] = []
     const all = new Promise<void>((resolve) => {
