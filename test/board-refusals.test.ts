@@ -4,8 +4,9 @@ import { delimiter, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { buildModel } from '../src/onnx/builder.ts'
 import { assay, project, temporaryFolder } from './assay.ts'
+import { until } from './events.ts'
 import { describeWith, testWith } from './needs.ts'
-import { Board, canServe, describeWithBoard, runnerOf, until } from './sshd.ts'
+import { Board, canServe, describeWithBoard, runnerOf } from './sshd.ts'
 
 const identity = buildModel({
   inputs: [{ name: 'x', dtype: 'float32', shape: [4] }],
@@ -232,9 +233,7 @@ describeWith('sshd', canServe, 'a poor board', () => {
     })
     const config = join(board.folder, 'sshd_config')
     writeFileSync(config, `ForceCommand "${start}"\n${readFileSync(config, 'utf8')}`)
-    board.stop()
-    await until(() => !readFileSync(config, 'utf8').startsWith('Port'), 'the configuration is written')
-    await board.serve()
+    await board.restart()
     expect(await judge(board)).toContain('1 passed')
   })
 })

@@ -2,7 +2,7 @@
 // Where REPORT names a file, it writes there what it was started with and which model it was given.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, lstatSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import { appendFileSync, existsSync, lstatSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const [how = 'well', ...words] = process.argv.slice(2)
@@ -30,6 +30,10 @@ const works = {
   well: () => {},
   slow: () => sleep(Number(words[0])),
   hangs: () => sleep(),
+  /** Until a file is there. */
+  gated: () => {
+    while (!existsSync(words[0])) sleep(20)
+  },
   'dies-by-signal': () => {
     writeSync(2, 'the accelerator caught fire\n')
     process.kill(process.pid, 'SIGSEGV')

@@ -8,7 +8,8 @@ import { encodeNumbers } from '../src/tensors/encode.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
 import { assay, assayJson, project, root, temporaryFolder } from './assay.ts'
 import { withExternalWeights } from './conformance/models.ts'
-import { describeWithBoard, runnerOf, until } from './sshd.ts'
+import { until } from './events.ts'
+import { describeWithBoard, runnerOf } from './sshd.ts'
 
 const identity = (name = 'x') =>
   buildModel({
@@ -140,7 +141,8 @@ await describeWithBoard('a board behind ssh', (board) => {
     ['never-starts', /the runner ".*" on the board did not start within 1500 ms/],
   ])('a runner that %s is an error that says so', async (how, text) => {
     const folder = project({ 'good.onnx': identity() })
-    const target = `board=${board.spec},${runnerOf(how)},start=1500ms`
+    const limit = how === 'never-starts' ? ',start=1500ms' : ''
+    const target = `board=${board.spec},${runnerOf(how)}${limit}`
     const { code, stdout } = await assay(['test', 'good.onnx', '--target', target], folder)
     expect(stdout.replaceAll('\n', ' ')).toMatch(text)
     expect(code).toBe(1)

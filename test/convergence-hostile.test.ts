@@ -43,13 +43,13 @@ await new Promise(() => setInterval(() => {}, 1000))`,
   const child = startAssay(args, folder)
   const end = ended(child)
   const heard = said(child.stderr, 'once more to end now')
-  await until('the program has written its id', () => existsSync(join(folder, 'pid')))
+  await until(() => existsSync(join(folder, 'pid')), 'the program has written its id')
   const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'))
   child.kill('SIGINT')
   await heard
   child.kill('SIGINT')
   expect((await end).code).toBe(2)
-  await until('the program has ended', () => !isAlive(pid))
+  await until(() => !isAlive(pid), 'the program has ended')
 })
 
 function isAlive(pid: number): boolean {

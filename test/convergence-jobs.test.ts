@@ -54,7 +54,7 @@ describe('programs that print their metrics', () => {
     const child = replaying({ GATE: 'gate' })
     const end = ended(child)
     const heard = said(child.stderr, 'finishing what runs')
-    await until('the first test has begun', () => turns(folder) !== '')
+    await until(() => turns(folder) !== '', 'the first test has begun')
     child.kill('SIGINT')
     await heard
     writeFileSync(join(folder, 'gate'), '')

@@ -5,10 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 const LIMIT_MS = 170_000
 
 /** Resolves when something holds that nothing tells us of. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const startedAt = performance.now()
   while (!(await holds())) {
-    if (performance.now() - startedAt > LIMIT_MS) throw new Error(`waited in vain until ${what}`)
+    if (performance.now() - startedAt > LIMIT_MS) throw new Error(`waited in vain for this: ${what}`)
     await pause(20)
   }
 }

@@ -14,6 +14,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, test } from 'vitest'
 import { root, temporaryFolder } from './assay.ts'
+import { until } from './events.ts'
 import { needTag } from './needs.ts'
 import { survivorsOf } from './survivors.ts'
 
@@ -43,15 +44,6 @@ const boards: Board[] = []
 afterAll(() => {
   for (const board of boards) board.stop()
 })
-
-/** Waits for what is to come, for a minute at most. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let i = 0; i < 1200; i++) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`in vain: ${what}`)
-}
 
 /** A runner that behaves as its words say; see the file. */
 export function runnerOf(...words: readonly string[]): string {
@@ -127,11 +119,8 @@ export class Board {
     const args = ['-D', '-f', join(this.folder, 'sshd_config'), '-E', join(this.folder, 'sshd.log')]
     const daemon = spawn(SSHD ?? 'sshd', args, { stdio: ['ignore', 'ignore', 'inherit'] })
     this.#daemon = daemon
-    for (let attempt = 0; attempt < 200 && daemon.exitCode === null; attempt++) {
-      if (await answers(this.port)) return
-      await new Promise((resolve) => setTimeout(resolve, 25))
-    }
-    throw new Error(`sshd did not start: ${readFileSync(join(this.folder, 'sshd.log'), 'utf8')}`)
+    await until(async () => daemon.exitCode !== null || (await answers(this.port)), 'sshd listens')
+    if (daemon.exitCode !== null) throw new Error(`sshd did not start: ${this.log()}`)
   }
 
   /** Command lines of what runs there, beside sshd itself. */
@@ -166,6 +155,14 @@ export class Board {
   stop(): void {
     this.#daemon?.kill('SIGTERM')
   }
+
+  /** With settings that were changed meanwhile. */
+  async restart(): Promise<void> {
+    const gone = new Promise((resolve) => this.#daemon?.once('exit', resolve))
+    this.stop()
+    await gone
+    await this.serve()
+  }
 }
 
 async function freePort(): Promise<number> {
@@ -179,9 +176,10 @@ async function freePort(): Promise<number> {
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
-    socket.on('connect', () => resolve(true))
     socket.on('error', () => resolve(false))
-    socket.on('close', () => socket.destroy())
-    setTimeout(() => socket.destroy(), 100)
+    socket.on('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
   })
 }

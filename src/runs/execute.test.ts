@@ -191,7 +191,7 @@ describe('scheduling', () => {
     let most = 0
     const suite = tinySuite(['a', 'b', 'c', 'd', 'e'], async () => {
       most = Math.max(most, ++running)
-      await until('two run beside each other', () => most > 1)
+      await until(() => most > 1, 'two run beside each other')
       running--
       return PASS
     })
@@ -220,7 +220,7 @@ describe('scheduling', () => {
       begun.push(c.id)
       for (const other of inFlight) for (const name of other.exclusive!) expect(c.exclusive).not.toContain(name)
       inFlight.push(c)
-      await until('three have begun', () => begun.length > 2)
+      await until(() => begun.length > 2, 'three have begun')
       inFlight.splice(inFlight.indexOf(c), 1)
       return PASS
     })

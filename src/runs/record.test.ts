@@ -154,9 +154,9 @@ describe('a record', () => {
   test('shows a sign of life again and again, and is whole each time', async () => {
     const record = await RunRecord.create(freshFolder(), newRun('a'), 5)
     const seen = new Set<string>()
-    await until('it has shown four', async () => {
+    await until(async () => {
       return seen.add((await readRun(record.folder)).header.heartbeatAt).size >= 4
-    })
+    }, 'it has shown four')
     await record.finish({ state: 'interrupted', summary: null })
     await new Promise((resolve) => setTimeout(resolve, 30))
     expect((await readRun(record.folder)).header.state).toBe('interrupted')

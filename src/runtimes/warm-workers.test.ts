@@ -155,7 +155,7 @@ describe('workers that outlive their pool', () => {
     const { worker, pid } = await startProxy()
     await store.put('key', worker)
     process.kill(pid, 'SIGKILL')
-    await until('it is known to be gone', () => worker.gone)
+    await until(() => worker.gone, 'it is known to be gone')
     expect(store.take('key')).toBeNull()
   })
 
@@ -194,9 +194,9 @@ describe('what tells launches apart', () => {
     const path = writeWorkerScript()
     const before = await keyOf([path])
     expect(await keyOf([path])).toBe(before)
-    await until('its time is another', async () => {
+    await until(async () => {
       utimesSync(path, new Date(), new Date())
       return (await keyOf([path])) !== before
-    })
+    }, 'its time is another')
   })
 })

@@ -177,7 +177,7 @@ test('a child that a program leaves behind keeps nobody waiting and is killed', 
   const ran = await leaveBehind(holder(false), 500)
   expect(ran).toMatchObject({ ending: 'exited', exitCode: 0, warnings: [] })
   expect(steps(ran)).toEqual([1])
-  await until('the child has ended', () => living(['-p', String(pidIn(ran))]).length === 0)
+  await until(() => living(['-p', String(pidIn(ran))]).length === 0, 'the child has ended')
 })
 
 test('a child that left the group and holds the streams is let go of, with a warning', async () => {
@@ -279,7 +279,7 @@ test('a program does not outlive us', async () => {
     })`
   const ran = await run(host)
   expect(ran).toMatchObject({ ending: 'exited', exitCode: 0, warnings: [] })
-  await until('the program has ended', () => !living(['-e']).some((line) => line.endsWith(`sleep ${seconds}`)))
+  await until(() => !living(['-e']).some((line) => line.endsWith(`sleep ${seconds}`)), 'the program has ended')
 })
 
 /** Processes by what `ps` takes; a zombie has ended. */

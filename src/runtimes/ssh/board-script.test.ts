@@ -150,8 +150,8 @@ describe('the lease on a board', () => {
     const keeper = await Keeper.start('anna', 'board:22', 4)
     const { rest: session } = await keeper.ask('take')
     keeper.child.kill('SIGKILL')
-    await until('the session is gone', () => !existsSync(session))
-    await until('the lease is given back', () => !existsSync(leaseFile('token')))
+    await until(() => !existsSync(session), 'the session is gone')
+    await until(() => !existsSync(leaseFile('token')), 'the lease is given back')
   })
 
   test('names a folder outside of ours and nothing there is touched', async () => {
@@ -172,7 +172,7 @@ test('a session goes although somebody who is not known still writes into its fo
   const { rest: session } = await keeper.ask('take')
   const loop = 'while :; do { echo 0 >"$0/exit"; } 2>/dev/null; done'
   for (let i = 0; i < 4; i++) children.push(spawn('sh', ['-c', loop, session], { stdio: 'ignore' }))
-  await until('somebody has written there', () => existsSync(join(session, 'exit')))
+  await until(() => existsSync(join(session, 'exit')), 'somebody has written there')
   await keeper.end()
   expect(readdirSync(join(folder, 'sessions')).filter((name) => name !== '.can-write')).toEqual([])
 })

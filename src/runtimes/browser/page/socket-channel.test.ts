@@ -92,7 +92,7 @@ describe('frames over a socket', () => {
     const writing = (async () => {
       for (let i = 0; i < count; i++, written++) await channel.write({ i }, new Uint8Array(size).fill(i))
     })()
-    await until('enough waits to be sent', () => socket.bufferedAmount > 16 * 2 ** 20)
+    await until(() => socket.bufferedAmount > 16 * 2 ** 20, 'enough waits to be sent')
     expect(written).toBeLessThan(count)
     const lengths: number[] = []
     const all = new Promise<void>((resolve) => {
