@@ -1,11 +1,12 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import { assay, assayJson, type JsonReport, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { describeWithBrowser, hasBrowser } from './browser.ts'
+import { computedMs } from './browser-processes.ts'
 import { convModel } from './conv-model.ts'
+import { until } from './events.ts'
 import { testWith } from './needs.ts'
 import { affineModel } from './small-models.ts'
 import { survivorsOf } from './survivors.ts'
@@ -186,20 +187,20 @@ testWith('browser', hasBrowser, 'a run leaves nothing of its browsers behind', a
 })
 
 describeWithBrowser('a host that is killed', () => {
-  test.each([0, 300, 900])('leaves no browser and no file behind, %i ms after it started one', async (laterMs) => {
+  const moments: [string, (pid: number) => boolean][] = [
+    ['a folder', () => true],
+    ['a browser', (pid) => computedMs('browser', pid) > 0],
+    ['a page', (pid) => computedMs('tab', pid) > 0],
+  ]
+  test.each(moments)('leaves no browser and no file behind as soon as there is %s', async (what, isThere) => {
     const temporary = temporaryFolder('t')
-    const mark = `assay-killed-${laterMs}-${process.pid}`
+    const mark = `assay-killed-${what}-${process.pid}`
     const files = () => readdirSync(temporary)
     const env = { MARK: mark, TMPDIR: temporary }
     const child = startAssay(['test', 'model.onnx', '--target', 'chromium:wasm', '--recompute'], folder, env)
-    await until(() => files().length > 0)
-    await delay(laterMs)
+    await until(() => files().length > 0 && isThere(child.pid!), what)
     child.kill('SIGKILL')
-    await until(() => survivorsOf(mark).length === 0 && files().length === 0)
-    expect([survivorsOf(mark), files()]).toEqual([[], []])
+    await until(() => survivorsOf(mark).length === 0, 'all its processes have ended')
+    await until(() => files().length === 0, 'its files are removed')
   })
-
-  async function until(isSo: () => boolean): Promise<void> {
-    for (let i = 0; i < 300 && !isSo(); i++) await delay(50)
-  }
 })

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { assay, assayJson, ended, project, root, startAssay } from './assay.ts'
 import { identity } from './conformance/models.ts'
+import { until } from './events.ts'
 import { survivorsOf } from './survivors.ts'
 
 const WORKER = join(root, 'test/told-worker.mjs')
@@ -75,8 +75,7 @@ describe('the program of a command target', () => {
     const { stdout, code } = await ended(child)
     expect(JSON.parse(stdout).results[0].error).toMatchObject({ stage: at, message: expect.stringContaining(words) })
     expect(code).toBe(1)
-    for (let i = 0; i < 100 && survivorsOf(mark).length > 0; i++) await delay(50)
-    expect(survivorsOf(mark)).toEqual([])
+    await until(() => survivorsOf(mark).length === 0, 'its process group is gone')
   })
 })
 

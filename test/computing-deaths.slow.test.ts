@@ -1,16 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { ended, type JsonReport, project, startAssay } from './assay.ts'
 import { describeWithBrowser } from './browser.ts'
 import { type BrowserPart, computedMs, killPart } from './browser-processes.ts'
 import { longWork } from './conformance/models.ts'
+import { until } from './events.ts'
 import { affineModel } from './small-models.ts'
 
 /** Before a model is run the graphics process computes for less than a tenth of a second. */
 const COMPUTING_MS = 400
-const POLL_MS = 25
 /** Seconds; what hangs is an error that does not name the browser. */
-const LIMIT = '30'
+const LIMIT = '120'
 
 const MODELS = {
   'a-graphics.onnx': longWork(256, 30),
@@ -35,9 +34,9 @@ describeWithBrowser('a browser that loses a part while a model computes', () => 
 
   async function killInTurn(pid: number, isOver: () => boolean): Promise<void> {
     for (const part of KILLS) {
-      while (!isOver() && computedMs('graphics', pid) < COMPUTING_MS) await delay(POLL_MS)
+      await until(() => isOver() || computedMs('graphics', pid) >= COMPUTING_MS, 'it computes')
       kills += killPart(part, pid) > 0 ? 1 : 0
-      while (!isOver() && computedMs('graphics', pid) >= COMPUTING_MS) await delay(POLL_MS)
+      await until(() => isOver() || computedMs('graphics', pid) < COMPUTING_MS, 'another one has its place')
     }
   }
 

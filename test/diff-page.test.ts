@@ -11,6 +11,8 @@ import { memorySource } from '../src/tensors/memory-source.ts'
 import { temporaryFolder } from './assay.ts'
 import { describeWithBrowser } from './browser.ts'
 
+/** As long as a test may take, nearly. */
+const POLLING = { timeout: 170_000 }
 const SHAPE = [2, 3, 20, 30]
 const COUNT = 3600
 /** [1, 2, 13, 7] */
@@ -101,7 +103,7 @@ describeWithBrowser('the page of a difference', () => {
 
   const text = async (page: Page, selector: string) => (await page.textContent(selector))!.replace(/\s+/g, ' ')
   const shows = (page: Page, selector: string, part: string) =>
-    expect.poll(() => text(page, selector), { timeout: 20_000 }).toContain(part)
+    expect.poll(() => text(page, selector), POLLING).toContain(part)
 
   /** Colours of a canvas, and at how many pixels each is. */
   async function colours(page: Page, id: string): Promise<Map<string, number>> {
@@ -116,7 +118,7 @@ describeWithBrowser('the page of a difference', () => {
 
   test('opens where the difference is', async () => {
     const page = await open('')
-    await expect.poll(() => page.url(), { timeout: 20_000 }).toContain('index=1,2,13,7')
+    await expect.poll(() => page.url(), POLLING).toContain('index=1,2,13,7')
     expect(await text(page, '#verdict')).toMatch(/✗ fail\s?9 of 3600 values are over the limit/)
     expect(new URL(page.url()).search).toBe('')
   })
@@ -168,10 +170,10 @@ describeWithBrowser('the page of a difference', () => {
     const page = await open('#pair=0&index=1,2,13,7')
     await page.waitForSelector('#readout')
     for (const key of ['ArrowRight', 'ArrowDown', '[', 'Shift+ArrowRight']) await page.keyboard.press(key)
-    await expect.poll(() => page.url(), { timeout: 20_000 }).toContain('index=1,1,14,18')
+    await expect.poll(() => page.url(), POLLING).toContain('index=1,1,14,18')
     await shows(page, '#readout', '[1, 1, 14, 18]')
     await page.keyboard.press('w')
-    await expect.poll(() => page.url(), { timeout: 20_000 }).toContain('index=1,2,13,7')
+    await expect.poll(() => page.url(), POLLING).toContain('index=1,2,13,7')
   })
 
   test('hovering reads the element under the pointer, in all three pictures', async () => {
@@ -204,7 +206,7 @@ describeWithBrowser('the page of a difference', () => {
     await page.waitForSelector('#verdict')
     await page.click('#worst-place')
     await shows(page, '#readout', '[1301, 777]')
-    await expect.poll(() => text(page, '#cell-note')).toBe('')
+    await expect.poll(() => text(page, '#cell-note'), POLLING).toBe('')
     expect(await text(page, '#readout')).toContain('reference1target1.5error0.5')
   })
 

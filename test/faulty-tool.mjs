@@ -51,7 +51,9 @@ const COMPILE = {
     process.exitCode = 1
   },
   'keeps-pipes': (_model, artifact) => {
-    spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30000)'], { stdio: 'inherit', detached: true }).unref()
+    const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 600000)'], { stdio: 'inherit', detached: true })
+    child.unref()
+    writeFileSync(process.env.MARK, String(child.pid))
     writeFileSync(artifact, 'compiled')
   },
 }

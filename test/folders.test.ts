@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { writeNpy } from '../src/files/npy.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
 import { assay, assayJson, type JsonReport, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { ownCode, ownCodeConfig } from './conformance/hugging-face.ts'
+import { until } from './events.ts'
 import { describeWithPython, TEST_PYTHON } from './python.ts'
 import { affineModel, tensor } from './small-models.ts'
 
@@ -104,13 +104,9 @@ describeWithPython('Hugging Face folders', 'torch, transformers', () => {
   test('a host that is killed leaves nothing of its worker behind', { timeout: LONG_MS }, async () => {
     const temporary = temporaryFolder('t')
     const child = startAssay(['test', 'models/micro', '--recompute'], folder, { ...env, TMPDIR: temporary })
-    const until = async (isSo: () => boolean) => {
-      for (let i = 0; i < 600 && !isSo(); i++) await delay(50)
-    }
-    await until(() => readdirSync(temporary).length > 0)
+    await until(() => readdirSync(temporary).length > 0, 'its worker has a folder')
     child.kill('SIGKILL')
-    await until(() => readdirSync(temporary).length === 0)
-    expect(readdirSync(temporary)).toEqual([])
+    await until(() => readdirSync(temporary).length === 0, 'the folder is removed')
   })
 
   test('a target that takes ONNX models says so', { timeout: LONG_MS }, async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { listRuns, readRun } from '../src/runs/read-run.ts'
 import { assay, assayJson, copyFixture, fixtures, type JsonReport, project, startAssay } from './assay.ts'
+import { until } from './events.ts'
 import { describeWith } from './needs.ts'
 import { survivorsOf } from './survivors.ts'
 
@@ -38,12 +39,6 @@ async function killAt({ delayMs, results }: Moment, args: readonly string[], cwd
   await gone
 }
 
-/** Workers end when their input ends; they are given some time to notice. */
-async function survivorsSoon(mark: string): Promise<string[][]> {
-  for (let i = 0; i < 250 && survivorsOf(mark).length > 0; i++) await new Promise((resolve) => setTimeout(resolve, 20))
-  return survivorsOf(mark)
-}
-
 /** A run that was killed has a record that says so, or none; gives how many results it holds. */
 async function checkNewRecords(runs: string, before: readonly string[]): Promise<number[]> {
   const found: number[] = []
@@ -66,7 +61,7 @@ async function killTenTimes(folder: string, seed: number): Promise<number[]> {
     const before = await listRuns(runs)
     const mark = `killed ${seed} ${i} ${folder}`
     await killAt(moment, ['test', 'cases', '--target', 'ort:cpu', '--recompute'], folder, mark)
-    expect(await survivorsSoon(mark)).toEqual([])
+    await until(() => survivorsOf(mark).length === 0, 'its workers have ended')
     found.push(...(await checkNewRecords(runs, before)))
   }
   return found
@@ -83,7 +78,7 @@ const judged = ({ results }: JsonReport) => results.map(({ id, verdict, metrics 
 describeWith('linux', process.platform === 'linux', 'kill -9', () => {
   const folders = [caseProject(), caseProject()]
 
-  test('at 20 moments leaves records that say they are incomplete, and no process', { timeout: 180_000 }, async () => {
+  test('at 20 moments leaves records that say they are incomplete, and no process', async () => {
     const found = (await Promise.all(folders.map((folder, i) => killTenTimes(folder, i + 1)))).flat()
     expect(found.length).toBeGreaterThanOrEqual(10)
     expect(found.filter((results) => results > 0).length).toBeGreaterThanOrEqual(8)

@@ -9,7 +9,10 @@ const one = buildModel({
   nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }],
 })
 const worker = join(root, 'test/conformance/misbehaving-worker.mjs')
-const misbehaving = (how: string) => ['--target', `${how}=command:${process.execPath},arg=${worker},arg=${how}`]
+const misbehaving = (how: string, limit = '') => [
+  '--target',
+  `${how}=command:${process.execPath},arg=${worker},arg=${how}${limit}`,
+]
 
 describe('a program under test that misbehaves', () => {
   const folder = project({ 'models/a.onnx': one, 'models/b.onnx': one })
@@ -18,12 +21,10 @@ describe('a program under test that misbehaves', () => {
     const targets = [
       ...misbehaving('well'),
       ...misbehaving('dies-every-time'),
-      ...misbehaving('hangs'),
+      ...misbehaving('hangs', ',run=1s'),
       ...misbehaving('garbage'),
     ]
-    const startedAt = performance.now()
-    const { code, results } = await assayJson(['test', '--input', 'x=1', '--timeout', '5', ...targets], folder)
-    expect(performance.now() - startedAt).toBeLessThan(30_000)
+    const { code, results } = await assayJson(['test', '--input', 'x=1', ...targets], folder)
     expect(code).toBe(1)
     const table = results.map(({ id, verdict, error }) => {
       return [id, verdict, error?.stage, error?.signal, error?.message].filter(Boolean).join(' | ')
@@ -32,11 +33,11 @@ describe('a program under test that misbehaves', () => {
       [
         "a/full_model@dies-every-time | error | run | SIGABRT | dies-every-time: the worker was killed by SIGABRT before it answered, twice, the second time alone in a fresh worker",
         "a/full_model@garbage | error | discover | garbage is not available: the worker broke the protocol: expected a frame (magic ASY1) but found "Segmentation fault (core dumped)\\n"",
-        "a/full_model@hangs | error | run | SIGKILL | hangs: the worker did not run the model within 5000 ms",
+        "a/full_model@hangs | error | run | SIGKILL | hangs: the worker did not run the model within 1000 ms",
         "a/full_model@well | pass",
         "b/full_model@dies-every-time | error | run | SIGABRT | dies-every-time: the worker was killed by SIGABRT before it answered, twice, the second time alone in a fresh worker",
         "b/full_model@garbage | error | discover | garbage is not available: the worker broke the protocol: expected a frame (magic ASY1) but found "Segmentation fault (core dumped)\\n"",
-        "b/full_model@hangs | error | run | SIGKILL | hangs: the worker did not run the model within 5000 ms",
+        "b/full_model@hangs | error | run | SIGKILL | hangs: the worker did not run the model within 1000 ms",
         "b/full_model@well | pass",
       ]
     `)

@@ -1,15 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { ended, type JsonReport, project, startAssay } from './assay.ts'
 import { describeWithBrowser } from './browser.ts'
 import { computedMs } from './browser-processes.ts'
 import { longWork } from './conformance/models.ts'
+import { until } from './events.ts'
 import { closeBrowser, openInBrowser } from './person.ts'
 import { affineModel } from './small-models.ts'
 
 /** Loading the page and the library costs a third of it. */
 const COMPUTING_MS = 1500
-const POLL_MS = 25
+/** Seconds; what hangs is an error that does not name the page. */
+const LIMIT = '120'
 const MODELS = { 'a-long.onnx': longWork(1024, 20), 'b-small.onnx': affineModel(), 'c-small.onnx': affineModel(3) }
 
 function addressIn(stderr: NodeJS.ReadableStream): Promise<string> {
@@ -26,7 +27,7 @@ function addressIn(stderr: NodeJS.ReadableStream): Promise<string> {
 describeWithBrowser('a browser that somebody opens', () => {
   let report: JsonReport & { stderr: string }
   beforeAll(async () => {
-    const targets = ['--target', 'browser:wasm', '--jobs', '1', '--timeout', '30']
+    const targets = ['--target', 'browser:wasm', '--jobs', '1', '--timeout', LIMIT]
     const child = startAssay(['test', ...Object.keys(MODELS), ...targets, '--json'], project(MODELS))
     const isOver = () => child.exitCode !== null
     const [ran] = await Promise.all([ended(child), addressIn(child.stderr).then((at) => openAndLose(at, isOver))])
@@ -37,7 +38,7 @@ describeWithBrowser('a browser that somebody opens', () => {
   async function openAndLose(address: string, isOver: () => boolean): Promise<void> {
     for (let kills = 0; kills < 2; kills++) {
       const browser = openInBrowser(address)
-      while (!isOver() && computedMs('tab', browser.pid!) < COMPUTING_MS) await delay(POLL_MS)
+      await until(() => isOver() || computedMs('tab', browser.pid!) >= COMPUTING_MS, 'the tab computes')
       await closeBrowser(browser)
     }
     openInBrowser(address)
@@ -64,22 +65,21 @@ describeWithBrowser('a browser that somebody opens', () => {
 })
 
 describeWithBrowser('a page that does not come back', () => {
-  test('is waited for once more, and its other cases say so at once', { timeout: 120_000 }, async () => {
-    const targets = ['--target', 'browser:wasm,wait=4', '--jobs', '1', '--timeout', '30']
+  test('is waited for once more, and its other cases do not wait again', async () => {
+    const targets = ['--target', 'browser:wasm,wait=20', '--jobs', '1', '--timeout', LIMIT]
     const child = startAssay(['test', ...Object.keys(MODELS), ...targets, '--json'], project(MODELS))
     const running = ended(child)
     const browser = openInBrowser(await addressIn(child.stderr))
-    while (child.exitCode === null && computedMs('tab', browser.pid!) < COMPUTING_MS) await delay(POLL_MS)
+    await until(() => child.exitCode !== null || computedMs('tab', browser.pid!) >= COMPUTING_MS, 'the tab computes')
     await closeBrowser(browser)
-    const closedAt = performance.now()
     const { stdout, stderr } = await running
     const { results } = JSON.parse(stdout) as JsonReport
-    expect(performance.now() - closedAt).toBeLessThan(12_000)
-    expect(stderr).toMatch(/^browser:wasm,wait=4 waits for its page to come back: http:\/\/127\.0\.0\.1:/m)
+    const waits = stderr.match(/^browser:wasm,wait=20 waits for its page to come back: http:\/\/127\.0\.0\.1:/gm)
+    expect(waits).toHaveLength(1)
     expect(results.map(({ verdict }) => verdict)).toEqual(['error', 'error', 'error'])
     const [first, second] = results.map(({ error }) => error)
     expect(first).toMatchObject({ stage: 'run' })
-    expect(first!.message).toContain('crashed; then, alone in a fresh worker: nobody opened the page within 4 s')
-    expect(second!.message).toContain('nobody opened the page within 4 s')
+    expect(first!.message).toContain('crashed; then, alone in a fresh worker: nobody opened the page within 20 s')
+    expect(second!.message).toContain('nobody opened the page within 20 s')
   })
 })

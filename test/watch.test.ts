@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { assay, ended, main, project, startAssay } from './assay.ts'
 import { identity } from './conformance/models.ts'
+import { until } from './events.ts'
 import { testWith } from './needs.ts'
 import { hasTerminals } from './python.ts'
 import { affineModel } from './small-models.ts'
@@ -21,10 +22,10 @@ function watching(args: readonly string[], folder: string) {
   child.stdout.on('data', take)
   child.stderr.on('data', take)
   const rest = async (): Promise<string> => {
-    while (!/waiting for changes\n$/.test(printed)) {
+    await until(() => {
       if (child.exitCode !== null) throw new Error(`it ended: ${printed}`)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+      return /waiting for changes\n$/.test(printed)
+    }, 'it waits for changes')
     const text = printed
     printed = ''
     return text
@@ -102,7 +103,7 @@ describe('--watch', () => {
 testWith('python', hasTerminals, 'at a terminal keys ask for all, for what failed, and for the end', async () => {
   const folder = project({ 'a.onnx': reference, 'b.onnx': off, 'off.onnx': off })
   const program = `
-import os, pty, sys, select, time
+import os, pty, sys
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[1], sys.argv[1:])
@@ -117,7 +118,6 @@ while True:
     seen += part
     if keys and seen.endswith('q: quit\\r\\n'):
         sys.stdout.write(seen); seen = ''
-        time.sleep(0.2)
         os.write(terminal, keys.pop(0).encode())
 sys.stdout.write(seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))

@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import type { Trace } from '../../src/domain/tensor.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { describeWithBrowser } from '../browser.ts'
 import { type BrowserPart, killPart } from '../browser-processes.ts'
+import { until } from '../events.ts'
 import { captureTensors, floats, numbersOf, saveModel, testPool, traceOf } from './capture.ts'
-import { failureOf } from './conformance.ts'
+import { failureOf, workerPids } from './conformance.ts'
 import { identity } from './models.ts'
 
 const target = readTarget('chromium:webgpu')
@@ -18,9 +18,10 @@ function deadlyInputs(part: BrowserPart, times: number): { inputs: Trace; kills:
   async function* chunks() {
     yield new Uint8Array(4)
     if (kills < times) {
+      const [worker] = workerPids()
       expect(killPart(part, process.pid)).toBeGreaterThan(0)
       kills++
-      await delay(1500)
+      await until(() => !workerPids().includes(worker!), 'the worker has ended')
     }
     yield new Uint8Array(4)
   }

@@ -46,8 +46,8 @@ const one = Buffer.from(Float32Array.of(1).buffer)
 
 let served = 0
 
-function sleep() {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+function sleep(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 function die() {
@@ -68,7 +68,13 @@ const runs = {
   'dies-every-time': die,
   'dies-once': (id) => (startedBefore() === 0 ? die() : answerRun(id)),
   'exits-quietly': () => process.exit(0),
-  hangs: sleep,
+  hangs: () => sleep(),
+  /** Says in its file that it has begun, and waits there for its answer. */
+  waits: (id) => {
+    appendFileSync(memory, 'begun')
+    while (!readFileSync(memory, 'utf8').includes('go')) sleep(20)
+    answerRun(id)
+  },
   'eats-memory': () => {
     const eaten = []
     for (;;) eaten.push(Buffer.alloc(16 * 2 ** 20, 1))
@@ -138,7 +144,7 @@ function answerRun(id) {
 }
 
 const starts = {
-  nothing: sleep,
+  nothing: () => sleep(),
   garbage: () => {
     writeAll(Buffer.from('Segmentation fault (core dumped)\n'))
     sleep()
