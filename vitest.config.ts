@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config'
 
+/** Where processes that tests start write down what they reached, while coverage is counted. */
+const { ASSAY_TEST_CHILD_COVERAGE: children } = process.env
+
 const SLOW = 'test/**/*.slow.test.ts'
 
 export default defineConfig({
   test: {
     pool: 'forks',
+    env: children ? { NODE_V8_COVERAGE: children } : {},
     // vitest leaves one core free; these tests mostly wait for processes of their own.
     maxWorkers: '100%',
     reporters: ['default', './test/skipped-reporter.ts'],
