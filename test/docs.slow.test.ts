@@ -92,7 +92,7 @@ describe('commands in the documentation', () => {
         expect(code, `${line}\n${output}`).toBe(exitCode)
       }
     },
-    240_000,
+    900_000,
   )
 
   test('most commands are run and not only parsed', () => {
