@@ -10,7 +10,7 @@ export const NEEDS = {
   ],
   python: ['python3', 'apt-get install python3'],
   busybox: ['BusyBox', 'apt-get install busybox'],
-  shell: ['bash, zsh and fish', 'apt-get install bash zsh fish'],
+  shell: ['bash, zsh or fish', 'apt-get install bash zsh fish'],
   compiler: ['a C++ compiler', 'apt-get install g++'],
   git: ['git', 'apt-get install git'],
   transformers: [
