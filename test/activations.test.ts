@@ -105,9 +105,7 @@ describe('what happens inside a model', () => {
     expect(await numbersIn(values.get('first'))).toEqual([-1, -2])
   })
 
-  test('of Silero is all that the taken branches compute, and its outputs are the same', {
-    timeout: 60_000,
-  }, async () => {
+  test('of Silero is all that the taken branches compute, and its outputs are the same', async () => {
     const model = await readModel(realModels.find(({ id }) => id === 'silero_vad_v5')!.path)
     const wave = Array.from({ length: 512 }, (_, i) => Math.sin(i / 9))
     const inputs = new Map([

@@ -85,7 +85,7 @@ await describeWithBoard('a board behind ssh', (board) => {
     })
   })
 
-  test('a model of 200 MB goes through without being held', { timeout: 180_000 }, async () => {
+  test('a model of 200 MB goes through without being held', async () => {
     const floats = 50 * 2 ** 20
     const model = buildModel({
       inputs: [{ name: 'x', dtype: 'float32', shape: [4] }],

@@ -12,7 +12,6 @@ import { affineModel } from './small-models.ts'
 import { survivorsOf } from './survivors.ts'
 
 const EXAMPLE = join(root, 'examples/webgpu')
-const LONG_MS = 120_000
 /** One project, so that each version of onnxruntime-web is installed once. */
 const folder = project({
   'model.onnx': affineModel(),
@@ -32,7 +31,7 @@ describeWithBrowser('the WebGPU example, in one command', () => {
   let report: Awaited<ReturnType<typeof assayJson>>
   beforeAll(async () => {
     report = await assayJson(['test', '--config', join(EXAMPLE, 'assay.config.ts')], project())
-  }, LONG_MS)
+  })
 
   test.each([
     ['silero_vad_v5', 'wasm', 'pass'],
@@ -88,7 +87,7 @@ describeWithBrowser('the WebGPU example, in one command', () => {
   })
 })
 
-test('convolutions of other sizes pass on WebGPU', { timeout: LONG_MS }, async () => {
+test('convolutions of other sizes pass on WebGPU', async () => {
   const models = ['conv-5-to-8.onnx', 'conv-6-to-5.onnx', '--input', 'x=-2..2']
   const { code, results, stderr } = await assayJson(['test', ...models, '--target', 'chromium:webgpu'], folder)
   expect([code, results.map(({ verdict }) => verdict)], stderr).toEqual([0, ['pass', 'pass']])
@@ -102,7 +101,7 @@ describeWithBrowser('options of a browser target', () => {
     const names = ['chromium:wasm,ort=1.29.0', 'chromium:wasm,threads=2', ...fromNpm]
     const targets = names.flatMap((name) => ['--target', name])
     report = await assayJson(['test', 'model.onnx', '--reference', 'chromium:wasm,ort=1.30.0', ...targets], folder)
-  }, LONG_MS)
+  })
 
   test('another version of onnxruntime-web is a target like any other', () => {
     const { verdict, measurements } = resultOf(report, 'model', 'chromium:wasm,ort=1.29.0')
@@ -141,7 +140,7 @@ describeWithBrowser('a browser target that is not available', () => {
     chmodSync(join(folder, 'ends'), 0o755)
     const names = [...absent.map(([name]) => name), 'chromium:webnn', ...withoutCard]
     report = await assayJson(['test', 'model.onnx', ...names.flatMap((name) => ['--target', name])], folder)
-  }, LONG_MS)
+  })
 
   function expectAbsent(target: string, message: RegExp): void {
     const { verdict, error } = resultOf(report, 'model', target)

@@ -56,9 +56,7 @@ async function decide(model: OnnxModel, inputs: Values): Promise<FlatModel> {
 }
 
 describe.each(MODELS)('%s', (id, inputs) => {
-  test('gives the same with its branches in place and every value tapped, and so does each layer alone', {
-    timeout: 120_000,
-  }, async () => {
+  test('gives the same with its branches in place and every value tapped, and so does each layer alone', async () => {
     const model = await readModel(realModels.find((known) => known.id === id)!.path)
     const whole = await captureTensors(
       pool,

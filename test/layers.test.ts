@@ -138,7 +138,7 @@ test('a scope that does not exist is a usage error', async () => {
 })
 
 describeWithBrowser('Silero on WebGPU', () => {
-  test('is wrong in one layer: the Conv with 129 channels', { timeout: 120_000 }, async () => {
+  test('is wrong in one layer: the Conv with 129 channels', async () => {
     const config = ['--config', join(root, 'examples/webgpu/assay.config.ts'), '-k', 'silero']
     const args = ['test', ...config, '--target', 'webgpu', '--scope', 'full,layers']
     const { results, stderr } = await assayJson(args, project())

@@ -14,7 +14,7 @@ function planted(id: string, node: string, factor: number): Uint8Array {
   return places.find(({ kind, where }) => kind === 'weight' && where.includes(`"${node}"`))!.plant({ factor })
 }
 
-test('one weight of a real model is found in its layer and nowhere else', { timeout: 120_000 }, async () => {
+test('one weight of a real model is found in its layer and nowhere else', async () => {
   const id = 'ch_ppocr_mobile_v2.0_cls_infer'
   const folder = project({ 'faulty.onnx': planted(id, 'p2o.Conv.17', 2) })
   const inputs = ['--input', 'x=text', '--dim', 'x[2]=48', '--dim', 'x[3]=192', '--scope', 'full,layers']

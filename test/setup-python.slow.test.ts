@@ -93,7 +93,7 @@ describe('a Python that no environment can be made from', () => {
 
 /** Of 3.11 or newer, with all that makes environments. */
 describeWithPython('an installation that fails', 'tomllib, ensurepip', () => {
-  test('shows what pip said, and leaves nothing that a run would take for good', { timeout: 120_000 }, async () => {
+  test('shows what pip said, and leaves nothing that a run would take for good', async () => {
     const folder = project({ 'm.onnx': affineModel() })
     const { code, stderr } = await setup(['python', 'onnxruntime', ...BASE], folder, OFFLINE)
     expect(code).toBe(4)
@@ -105,7 +105,7 @@ describeWithPython('an installation that fails', 'tomllib, ensurepip', () => {
     expect(stdout).toContain('is not set up here; run: assay setup python onnxruntime')
   })
 
-  test('keeps what was there before', { timeout: 120_000 }, async () => {
+  test('keeps what was there before', async () => {
     const folder = project()
     expect((await setup(['python', 'openvino', ...BASE], folder, OFFLINE)).code).toBe(4)
     const record = join(folder, '.assay/python/assay.json')
@@ -115,7 +115,7 @@ describeWithPython('an installation that fails', 'tomllib, ensurepip', () => {
     expect(JSON.parse(readFileSync(record, 'utf8'))).toEqual(JSON.parse(before))
   })
 
-  test('interrupted, ends pip and says so', { timeout: 120_000 }, async () => {
+  test('interrupted, ends pip and says so', async () => {
     const folder = project()
     const child = startAssay(['setup', 'python', 'onnxruntime', ...BASE], folder, { ...OFFLINE, PIP_RETRIES: '9' })
     child.stderr.on('data', (text) => /installing/.test(String(text)) && child.kill('SIGINT'))
@@ -126,7 +126,7 @@ describeWithPython('an installation that fails', 'tomllib, ensurepip', () => {
     expect(existsSync(join(folder, '.assay/python.lock'))).toBe(false)
   })
 
-  test('killed in the middle, is begun anew', { timeout: 120_000 }, async () => {
+  test('killed in the middle, is begun anew', async () => {
     const folder = project()
     const child = startAssay(['setup', 'python', 'onnxruntime', ...BASE], folder, { ...OFFLINE, PIP_RETRIES: '9' })
     child.stderr.on('data', (text) => /installing/.test(String(text)) && child.kill('SIGKILL'))

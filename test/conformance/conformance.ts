@@ -35,8 +35,7 @@ export function describeConformance(
   const target = readTarget(spec)
   const check = (name: keyof typeof skips) => (title: string, work: () => Promise<void>) =>
     skips[name] === undefined ? test(title, work) : test.skip(`${title}: skipped, ${skips[name]}`, work)
-  // A compiler takes a second for every model, and more where others use the machine.
-  describe(`${spec} conforms`, { timeout: 180_000 }, () => {
+  describe(`${spec} conforms`, () => {
     const pool = testPool({ notice })
     afterAll(() => pool.close())
 

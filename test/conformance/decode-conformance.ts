@@ -52,7 +52,7 @@ type Skip = 'float16' | 'nan'
 /** What every runtime that says so must do with an exported decoder; a skip says why one cannot. */
 export function describeDecoding(spec: string, skips: Partial<Record<Skip, string>> = {}): void {
   const target = readTarget(spec)
-  describe(`${spec} decodes`, { timeout: 180_000 }, () => {
+  describe(`${spec} decodes`, () => {
     const pool = testPool()
     afterAll(() => pool.close())
 
