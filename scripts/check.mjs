@@ -1,5 +1,5 @@
-// Types, lint and format, import direction, unused exports; whether the embedded kernels are what their sources compile to,
-// and what is packed is what src/ builds to.
+// Types, lint and format, import direction, tests that a busy machine fails, unused exports;
+// whether the embedded kernels are what their sources compile to, and what is packed is what src/ builds to.
 import { bin, ensureBuilt, ensureInstalled, run } from './setup.mjs'
 
 ensureInstalled()
@@ -9,6 +9,7 @@ const checks = [
   ['types of pages', bin('tsc'), ['-p', 'web/tsconfig.json']],
   ['lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['imports', process.execPath, ['scripts/check-imports.mjs']],
+  ['tests', process.execPath, ['scripts/check-tests.mjs']],
   ['unused', bin('knip'), []],
   ['kernels', process.execPath, ['scripts/build-kernels.mjs', '--check']],
   ['package', process.execPath, ['scripts/check-package.mjs']],
