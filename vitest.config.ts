@@ -14,8 +14,8 @@ export default defineConfig({
     reporters: ['default', './test/skipped-reporter.ts'],
     globalSetup: 'test/temporary-folder.ts',
     // Far from what a healthy test takes, also on a machine that does other things.
-    testTimeout: 180_000,
-    hookTimeout: 240_000,
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
     teardownTimeout: 60_000,
     projects: [
       { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts', 'web/**/*.test.ts'] } },
