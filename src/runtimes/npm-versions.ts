@@ -10,7 +10,8 @@ import { highestVersion, isExactVersion, newestReleases } from './version-order.
 const IMPATIENT = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=3000', '--fetch-timeout=30000']
 const NEWEST_COUNT = 3
 
-const answers = new Map<string, Promise<string>>()
+/** By environment, which may name another registry. */
+const answers = new WeakMap<Environment, Map<string, Promise<string>>>()
 
 /** The version that a word means: itself, or what the registry has for a tag or for the beginning of a version. */
 export async function exactVersion(name: string, word: string, context: LaunchContext): Promise<string> {
@@ -19,10 +20,12 @@ export async function exactVersion(name: string, word: string, context: LaunchCo
   }
   if (isExactVersion(word)) return word
   const spec = `${name}@${word}`
-  const answer = answers.get(spec) ?? askRegistry(name, word, context)
-  answers.set(spec, answer)
+  const known = answers.get(context.environment) ?? new Map<string, Promise<string>>()
+  answers.set(context.environment, known)
+  const answer = known.get(spec) ?? askRegistry(name, word, context)
+  known.set(spec, answer)
   // Somebody who asks later may have a network.
-  answer.catch(() => answers.delete(spec))
+  answer.catch(() => known.delete(spec))
   return answer
 }
 

@@ -141,6 +141,13 @@ describe('where a runtime comes from', () => {
     expect(context.notices.filter((text) => !/^install/.test(text))).toEqual([`${NAME}@${word} is ${version}`])
   })
 
+  test('what one registry answered is not taken for the answer of another', async () => {
+    const context = await emptyContext()
+    expect((await resolvePackage(NAME, 'latest', context)).version).toBe('1.30.0')
+    const environment = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/' }
+    await expect(resolvePackage(NAME, 'latest', { ...context, environment })).rejects.toThrow(/ECONNREFUSED/)
+  })
+
   test("the user's own copy is taken if it is what a tag means", async () => {
     const context = await emptyContext()
     const folder = await ownCopy(context.projectFolder, '1.30.0')
