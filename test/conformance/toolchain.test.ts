@@ -1,12 +1,5 @@
 import { describeWith } from '../needs.ts'
 import { describeConformance } from './conformance.ts'
-import { hasIree, hasNumPy } from './toolchains.ts'
+import { hasNumPy } from './toolchains.ts'
 
 describeWith('engines', hasNumPy, 'the toolchain of the example', () => describeConformance('toolchain:tiny'))
-
-describeWith('engines', hasIree, 'the toolchain of IREE', () => {
-  describeConformance('toolchain:iree', {
-    dtypes: 'IREE has no strings and not every dtype of NumPy',
-    sessions: 'to compile ten more models takes half a minute',
-  })
-})
