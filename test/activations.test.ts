@@ -1,11 +1,10 @@
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { realModels } from '../examples/real-models/real-models.ts'
 import type { Tensor, TensorSource } from '../src/domain/tensor.ts'
 import { memoryTrace } from '../src/files/memory-trace.ts'
-import { buildModel, type NodeParts } from '../src/onnx/builder.ts'
 import { layerSites } from '../src/onnx/layer-sites.ts'
-import { modelFromBytes, type OnnxModel, readModel } from '../src/onnx/model.ts'
+import { type OnnxModel, readModel } from '../src/onnx/model.ts'
 import { ProductCache } from '../src/runs/cache.ts'
 import { CaseClock } from '../src/runs/case-clock.ts'
 import { CaseLab, RunLab } from '../src/runs/lab.ts'
@@ -45,80 +44,19 @@ async function numbersIn(source: TensorSource | undefined): Promise<number[]> {
   return numbersOf({ dtype: 'float32', shape: source.shape, bytes })
 }
 
-const choose = (op: string): NodeParts => ({
-  op: 'If',
-  inputs: ['positive'],
-  outputs: ['y'],
-  attributes: {
-    then_branch: { nodes: [{ op, inputs: ['s'], outputs: ['t'] }], outputs: [{ name: 't' }] },
-    else_branch: { nodes: [{ op: 'Neg', inputs: ['s'], outputs: ['t'] }], outputs: [{ name: 't' }] },
-  },
-})
-
-const branching = (): Promise<OnnxModel> =>
-  modelFromBytes(
-    buildModel({
-      inputs: [{ name: 'x', dtype: 'float32', shape: [1] }],
-      outputs: [{ name: 'y', dtype: 'float32', shape: [1] }],
-      initializers: { zero: tensor('float32', [], [0]), two: tensor('float32', [1], [2]) },
-      nodes: [
-        { op: 'Mul', inputs: ['x', 'two'], outputs: ['s'] },
-        { op: 'ReduceSum', inputs: ['x'], outputs: ['sum'], attributes: { keepdims: 0n } },
-        { op: 'Greater', inputs: ['sum', 'zero'], outputs: ['positive'] },
-        choose('Exp'),
-      ],
-    }),
-    '.',
-  )
-
-describe('what happens inside a model', () => {
-  test.each([
-    [3, 'then_branch', 'Exp', Math.exp(6)],
-    [-3, 'else_branch', 'Neg', 6],
-  ])('for x = %d is its %s', async (x, branch, op, y) => {
-    const { flat, taken, values, steps } = await record(await branching(), new Map([['x', floats([x])]]))
-    expect(Object.fromEntries(taken)).toEqual({ 3: branch })
-    expect(flat.graph.node.at(-1)).toMatchObject({ opType: op, output: ['y'] })
-    expect([...values.keys()]).toEqual(['x', 's', 'sum', 'positive', 'y'])
-    expect(await numbersIn(values.get('s'))).toEqual([2 * x])
-    expect((await numbersIn(values.get('y')))[0]).toBeCloseTo(y, 3)
-    expect(steps.filter((title) => !title.startsWith('compile'))).toEqual(['conditions 1', 'shapes', 'values 1'])
-  })
-
-  test('is seen around values that are no tensors', async () => {
-    const model = await modelFromBytes(
-      buildModel({
-        inputs: [{ name: 'x', dtype: 'float32', shape: [2] }],
-        outputs: [{ name: 'y', dtype: 'float32', shape: [2] }],
-        initializers: { zero: tensor('int64', [], [0n]) },
-        nodes: [
-          { op: 'Neg', inputs: ['x'], outputs: ['n'] },
-          { op: 'SequenceConstruct', inputs: ['n', 'x'], outputs: ['seq'] },
-          { op: 'SequenceAt', inputs: ['seq', 'zero'], outputs: ['first'] },
-          { op: 'Abs', inputs: ['first'], outputs: ['y'] },
-        ],
-      }),
-      '.',
-    )
-    const { values } = await record(model, new Map([['x', floats([1, 2])]]))
-    expect([...values.keys()]).toEqual(['x', 'n', 'first', 'y'])
-    expect(await numbersIn(values.get('first'))).toEqual([-1, -2])
-  })
-
-  test('of Silero is all that the taken branches compute, and its outputs are the same', async () => {
-    const model = await readModel(realModels.find(({ id }) => id === 'silero_vad_v5')!.path)
-    const wave = Array.from({ length: 512 }, (_, i) => Math.sin(i / 9))
-    const inputs = new Map([
-      ['input', floats(wave, [1, 512])],
-      ['state', floats(new Array(256).fill(0), [2, 1, 128])],
-      ['sr', tensor('int64', [], [16000n])],
-    ])
-    const whole = await captureTensors(pool, reference, { format: 'onnx', path: model.path! }, memoryTrace(inputs))
-    const { values, taken } = await record(model, inputs)
-    expect(taken.size).toBe(7)
-    expect(values.size).toBeGreaterThan(90)
-    for (const name of ['output', 'stateN']) {
-      expect(await numbersIn(values.get(name)), name).toEqual(numbersOf(whole.tensors.get(name)))
-    }
-  })
+test('what happens inside Silero is all that the taken branches compute, and its outputs are the same', async () => {
+  const model = await readModel(realModels.find(({ id }) => id === 'silero_vad_v5')!.path)
+  const wave = Array.from({ length: 512 }, (_, i) => Math.sin(i / 9))
+  const inputs = new Map([
+    ['input', floats(wave, [1, 512])],
+    ['state', floats(new Array(256).fill(0), [2, 1, 128])],
+    ['sr', tensor('int64', [], [16000n])],
+  ])
+  const whole = await captureTensors(pool, reference, { format: 'onnx', path: model.path! }, memoryTrace(inputs))
+  const { values, taken } = await record(model, inputs)
+  expect(taken.size).toBe(7)
+  expect(values.size).toBeGreaterThan(90)
+  for (const name of ['output', 'stateN']) {
+    expect(await numbersIn(values.get(name)), name).toEqual(numbersOf(whole.tensors.get(name)))
+  }
 })
