@@ -90,18 +90,23 @@ function drawSequence() {
     kept: steps.map((logits) => keep(logits)),
     baseline: noiseAlong(difficulties),
     target: noiseAlong(difficulties),
+    padded: Math.floor(16 * random.unit53()),
   }
 }
 
-function measure({ steps, kept }, noises, size, prompt) {
-  const target = steps.map((logits, i) => {
-    const noise = noises[i]
+const ROWS = 4
+
+/** `sizeOf` says how large the noise is at a step. */
+function measure({ steps, kept, padded }, noises, sizeOf, sequence) {
+  const target = steps.map((logits, step) => {
+    const [noise, size] = [noises[step], sizeOf(step)]
     return keep(
       logits.map((logit, id) => logit + size * noise[id]),
-      kept[i].top.ids,
+      kept[step].top.ids,
     )
   })
-  return measureSequence({ prompt, reference: kept, target, eos: [] })
+  const place = { row: sequence % ROWS, padded }
+  return measureSequence({ prompt: String(sequence), reference: kept, target, eos: [], place })
 }
 
 const summaries = (measured) => measured.map(({ summary }) => summary)
@@ -119,26 +124,29 @@ function documentedGate(target, baseline) {
   return judgeRate(counts, summaries(target))
 }
 
-/** The same target with one sequence replaced by one that is as noisy as a fault makes it. */
-function withRuined(drawn, measured, size, times) {
-  const ruined = measure(drawn[0], drawn[0].target, times * size, '0')
-  return [ruined, ...measured.slice(1)]
+/** How many times as noisy as the baseline a target is, by sequence and step; `padded` of each sequence is known. */
+const CASES = {
+  ...Object.fromEntries(TIMES.map((times) => [`${times} times as noisy`, () => times])),
+  'one sequence 10 times': (sequence) => (sequence === 0 ? 10 : 1),
+  'one sequence 100 times': (sequence) => (sequence === 0 ? 100 : 1),
+  'one row of 4 twice, else a quarter': (sequence) => (sequence % ROWS === 3 ? 2 : 0.25),
+  'one row of 4 3 times, else a quarter': (sequence) => (sequence % ROWS === 3 ? 3 : 0.25),
+  'two rows of 4 twice, else a quarter': (sequence) => (sequence % ROWS >= 2 ? 2 : 0.25),
+  'much padding 3 times, else a quarter': (_, __, padded) => (padded > 8 ? 3 : 0.25),
+  'the first token 4 times': (_, step) => (step === 0 ? 4 : 1),
 }
-
-const CASES = [...TIMES.map((times) => `${times} times as noisy`), 'one sequence 10 times', 'one sequence 100 times']
 
 const NONE = { pass: 0, fail: 0, inconclusive: 0, error: 0, guarded: 0 }
 
 function playRound(count, size, tally) {
   const drawn = Array.from({ length: count }, drawSequence)
-  const baseline = drawn.map((sequence, i) => measure(sequence, sequence.baseline, size, String(i)))
-  const targets = TIMES.map((times) => drawn.map((s, i) => measure(s, s.target, times * size, String(i))))
-  targets.push(withRuined(drawn, targets[0], size, 10), withRuined(drawn, targets[0], size, 100))
-  for (const [i, target] of targets.entries()) {
+  const baseline = drawn.map((one, i) => measure(one, one.baseline, () => size, i))
+  for (const [name, timesOf] of Object.entries(CASES)) {
+    const target = drawn.map((one, i) => measure(one, one.target, (step) => size * timesOf(i, step, one.padded), i))
     const paired = judgePaired(summaries(target), summaries(baseline))
     const rate = documentedGate(target, baseline)
     for (const [gate, { verdict, findings }] of Object.entries({ paired, rate })) {
-      const cell = tally[`${CASES[i]} ${gate}`]
+      const cell = tally[`${name} ${gate}`]
       cell[verdict]++
       if (findings.length > 0) cell.guarded++
     }
@@ -152,7 +160,7 @@ const wanted = Object.entries(NOISES).filter(([name]) => name.includes(process.a
 for (const [name, size] of wanted) {
   for (const [count, rounds] of Object.entries(ROUNDS)) {
     if (rounds === 0) continue
-    const cells = CASES.flatMap((what) => ['paired', 'rate'].map((gate) => `${what} ${gate}`))
+    const cells = Object.keys(CASES).flatMap((what) => ['paired', 'rate'].map((gate) => `${what} ${gate}`))
     const tally = Object.fromEntries(cells.map((cell) => [cell, { ...NONE }]))
     for (let round = 0; round < rounds; round++) playRound(Number(count), size, tally)
     console.log(`\n${count} sequences of ${TOKENS} tokens, noise ${name}, ${rounds} rounds\n`)
@@ -160,7 +168,7 @@ for (const [name, size] of wanted) {
       '| target | `paired`: pass | inconclusive | fail | of these by a guard | `rate`: pass | fail | of these by a guard |',
     )
     console.log('|---|---|---|---|---|---|---|---|')
-    for (const what of CASES) {
+    for (const what of Object.keys(CASES)) {
       const [paired, rate] = [tally[`${what} paired`], tally[`${what} rate`]]
       const cells = [paired.pass, paired.inconclusive, paired.fail, paired.guarded, rate.pass, rate.fail, rate.guarded]
       console.log(`| ${[what, ...cells.map((cell) => share(cell, rounds))].join(' | ')} |`)

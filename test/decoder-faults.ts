@@ -1,17 +1,8 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
-import { DTYPES } from '../src/domain/dtype.ts'
-import {
-  type AttributeProto,
-  AttributeProto_AttributeType,
-  AttributeProtoSchema,
-  type ModelProto,
-  ModelProtoSchema,
-  type NodeProto,
-  NodeProtoSchema,
-  type TensorProto,
-} from '../src/onnx/generated/onnx-ml_pb.ts'
-import { tensorFromProto, tensorToProto } from '../src/onnx/tensor-proto.ts'
-import { encodeNumbers } from '../src/tensors/encode.ts'
+import { fromBinary, toBinary } from '@bufbuild/protobuf'
+import { type ModelProto, ModelProtoSchema, type NodeProto } from '../src/onnx/generated/onnx-ml_pb.ts'
+import { tensorFromProto } from '../src/onnx/tensor-proto.ts'
+import { AddedNodes, nodeNamed, numbersOf, tensorNamed } from './added-nodes.ts'
+import { PART_FAULTS } from './decoder-part-faults.ts'
 import { changeNumbers } from './faults.ts'
 
 export type DecoderFaultKind = keyof typeof PLANT
@@ -64,6 +55,7 @@ const PLANT = {
     const weight = tensorNamed(proto, nodeNamed(proto, `${ATTENTION}/o_proj/MatMul`).input[1]!)
     changeNumbers(weight, (numbers) => numbers.fill(Number.NaN, 0, size))
   },
+  ...PART_FAULTS,
 } as const
 
 function scaleBy(numbers: Float64Array, factor: (i: number) => number): void {
@@ -124,78 +116,8 @@ function roundSums(proto: ModelProto, node: NodeProto, roundings: number): void 
   nodes.splice(nodes.indexOf(node), 1, ...added.nodes)
 }
 
-/** Nodes on their way into a graph, with the constants that they take. */
-class AddedNodes {
-  readonly nodes: NodeProto[] = []
-  readonly #proto: ModelProto
-  readonly #scope: string
-  #count = 0
-
-  constructor(proto: ModelProto, scope: string) {
-    this.#proto = proto
-    this.#scope = scope
-  }
-
-  add(opType: string, input: string[], attribute: AttributeProto[] = []): string {
-    const name = this.#fresh()
-    this.nodes.push(create(NodeProtoSchema, { opType, name, input, output: [name], attribute }))
-    return name
-  }
-
-  slice(from: string, start: number, end: number, axis = 2): string {
-    return this.add('Slice', [from, ...[start, end, axis].map((value) => this.integers(value))])
-  }
-
-  concat(parts: string[]): string {
-    return this.add('Concat', parts, [integerAttribute('axis', 2)])
-  }
-
-  roundToBfloat16(value: string): string {
-    const narrow = this.add('Cast', [value], [integerAttribute('to', DTYPES.bfloat16.onnx)])
-    return this.add('Cast', [narrow], [integerAttribute('to', DTYPES.float32.onnx)])
-  }
-
-  number(value: number): string {
-    return this.initializer({ dtype: 'float32', shape: [], bytes: encodeNumbers('float32', [value]) })
-  }
-
-  integers(...values: number[]): string {
-    return this.initializer({ dtype: 'int64', shape: [values.length], bytes: encodeNumbers('int64', values) })
-  }
-
-  initializer(tensor: Parameters<typeof tensorToProto>[1]): string {
-    const name = this.#fresh()
-    this.#proto.graph!.initializer.push(tensorToProto(name, tensor))
-    return name
-  }
-
-  #fresh(): string {
-    return `${this.#scope}/fault_${this.#count++}`
-  }
-}
-
-function integerAttribute(name: string, value: number): AttributeProto {
-  return create(AttributeProtoSchema, { name, type: AttributeProto_AttributeType.INT, i: BigInt(value) })
-}
-
 function weightProducts(proto: ModelProto, prefix: string): NodeProto[] {
   return proto.graph!.node.filter(
     ({ opType, name, input }) => opType === 'MatMul' && name.startsWith(prefix) && input[1]!.endsWith('.MatMul.weight'),
   )
-}
-
-function nodeNamed(proto: ModelProto, name: string): NodeProto {
-  const found = proto.graph!.node.find((node) => node.name === name)
-  if (!found) throw new Error(`the export has no node ${name}`)
-  return found
-}
-
-function tensorNamed(proto: ModelProto, name: string): TensorProto {
-  const found = proto.graph!.initializer.find((tensor) => tensor.name === name)
-  if (!found) throw new Error(`the export has no weight ${name}`)
-  return found
-}
-
-function numbersOf(proto: ModelProto, name: string): BigInt64Array {
-  return new BigInt64Array(tensorFromProto(tensorNamed(proto, name)).bytes.slice().buffer)
 }

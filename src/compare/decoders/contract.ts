@@ -89,6 +89,10 @@ export interface SequenceSummary {
   readonly missing: number
   /** √ of the mean of `klTail` over the kept tokens; NaN: one of them is not finite. null: none was kept. */
   readonly error: number | null
+  /** The same over spans of tokens, see `spanOf`; absent in files of older versions. */
+  readonly spans?: readonly number[] | undefined
+  /** Its row of the batch, and how many padded positions lie before the prompt; absent where nobody knows. */
+  readonly place?: PlaceInBatch | undefined
   /** The median of `logError`. */
   readonly noise: number | null
   /** The first of them; −1: none. A sequence's tokens are counted from 0. */
@@ -102,6 +106,16 @@ export interface SequenceSummary {
   readonly divergence: Divergence | null
   /** Over the kept tokens. */
   readonly metrics: Readonly<Record<MetricName | 'kl' | 'kl_tail', { readonly mean: number; readonly max: number }>>
+}
+
+export interface PlaceInBatch {
+  readonly row: number
+  readonly padded: number
+}
+
+/** Spans double in length: 0, 1 to 2, 3 to 6, 7 to 14 … The first token is what the prompt is read for. */
+export function spanOf(index: number): { readonly from: number; readonly to: number } {
+  return { from: 2 ** index - 1, to: 2 ** (index + 1) - 2 }
 }
 
 /** The token with the largest `klTail`, and what else is odd about it. */

@@ -1,28 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { sequence } from '../testing/sequence.ts'
 import type { SequenceSummary } from './contract.ts'
 import { judgePaired } from './paired-gate.ts'
 import { countOver, isRateSettled, judgeRate } from './rate-gate.ts'
-
-const NONE = { mean: 0, max: 0 }
-
-function sequence(prompt: number, error: number | null, more: Partial<SequenceSummary> = {}): SequenceSummary {
-  return {
-    prompt: String(prompt),
-    continuation: '0',
-    kept: 100,
-    missing: 0,
-    error,
-    noise: error,
-    nonFinite: { reference: 0, target: 0, first: -1 },
-    worst: null,
-    wrecked: 0,
-    flips: 0,
-    widestFlip: null,
-    divergence: null,
-    metrics: { ce: NONE, prob_mean: NONE, prob_std: NONE, diff_mean: NONE, kl: NONE, kl_tail: NONE },
-    ...more,
-  }
-}
 
 /** Errors of 0.01 with a spread of about 20 %. */
 const SPREAD = [1.1, 0.8, 1.3, 0.9, 1, 1.2, 0.7, 1.05]

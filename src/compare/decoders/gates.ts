@@ -40,7 +40,16 @@ export interface Rate extends RateCount {
 
 /** Something that no average may hide. */
 export interface GuardFinding {
-  readonly kind: 'non-finite' | 'broken-reference' | 'short' | 'kept-nothing' | 'token' | 'tokens' | 'flip' | 'sequence'
+  readonly kind:
+    | 'non-finite'
+    | 'broken-reference'
+    | 'short'
+    | 'kept-nothing'
+    | 'token'
+    | 'tokens'
+    | 'flip'
+    | 'sequence'
+    | 'part'
   readonly verdict: 'fail' | 'error'
   /** The worst: its place in the list of sequences, and the token from 0 where it is one. */
   readonly sequence: number

@@ -1,9 +1,11 @@
 import { formatNumber } from '../../domain/text.ts'
 import { median } from '../statistics/percentile.ts'
-import { meanBounds } from '../statistics/student-t.ts'
+import { type MeanBounds, meanBounds } from '../statistics/student-t.ts'
 import type { SequenceSummary } from './contract.ts'
 import type { GateJudgement, GateName, GuardFinding } from './gates.ts'
 import { guardFindings, tokenNoise } from './guards.ts'
+import { countsAsMore, type Pair, pairUp, ROUNDING } from './pairs.ts'
+import { doubtfulPart, worstPart } from './parts.ts'
 
 /** How many times the baseline's error is still as good as the baseline. */
 const RATIO_LIMIT = 1.25
@@ -12,28 +14,13 @@ const RATIO_EXCLUDED = 2.5
 const CONFIDENCE = 0.99
 const LEAST_SEQUENCES = 3
 
-/**
- * √ of a mean KL that roundings of float32 explain; a trained model of a million parameters has 7e-7 in float32
- * against float64, and 9e-3 in bfloat16. Below it nobody can say whose roundings they are.
- */
-const ROUNDING = 2 ** -18
 /** Less than any evaluation in float32 has: the baseline is the reference itself. */
 const SILENT = 2 ** -22
-
-/** A prompt on which the target is far better pays for no other: less than this counts as this. */
-const LEAST_RATIO = 0.25
 
 /** One sequence may be this many times as bad, and so many deviations of all, before it is ruined; this is always. */
 const SEQUENCE_RATIO = 4
 const SEQUENCE_DEVIATIONS = 5
 const RUINED_RATIO = 10
-
-interface Pair {
-  readonly place: number
-  readonly target: number
-  readonly baseline: number
-  readonly logRatio: number
-}
 
 /**
  * Is the target noisier than a trusted baseline on the same prompts? The sequence is the unit, because its tokens
@@ -45,18 +32,15 @@ export function judgePaired(
   gate: Extract<GateName, 'paired' | 'three-way'> = 'paired',
 ): GateJudgement {
   const pairs = pairUp(target, baseline)
-  const found = guardFindings(target, tokenNoise(baseline))
-  const findings = [...found, ruinedSequence(pairs)].filter((finding) => finding !== null)
   const bounds = pairs.length < LEAST_SEQUENCES ? null : meanBounds(logRatios(pairs), CONFIDENCE)
+  const found = guardFindings(target, tokenNoise(baseline))
+  const hidden = silentBaseline(pairs) ? [] : hiddenByTheMean(pairs, bounds)
+  const findings = [...found, ...hidden].filter((finding) => finding !== null)
   const interval = bounds && { low: Math.exp(bounds.low), high: Math.exp(bounds.high), confidence: CONFIDENCE }
   const effect = bounds && Math.exp(bounds.mean)
   const isAtMost = pairs.some(countsAsMore)
   const shared = { gate, count: pairs.length, effect, isAtMost, interval, limit: RATIO_LIMIT, rates: [], findings }
   return { ...shared, ...decide(shared, target, baseline, pairs) }
-}
-
-function countsAsMore({ target, baseline }: Pair): boolean {
-  return target < ROUNDING || target < LEAST_RATIO * baseline
 }
 
 /** `0.97 times the baseline's error on 32 sequences, 99 % bounds 0.91 and 1.02` */
@@ -89,8 +73,10 @@ function decide(
   const silent = silentBaseline(pairs)
   if (silent) return silent
   if (interval!.low! > RATIO_LIMIT) return { verdict: 'fail', reason: `${words}: over ${RATIO_LIMIT}` }
-  if (interval!.high! < RATIO_EXCLUDED) return { verdict: 'pass', reason: words }
-  return { verdict: 'inconclusive', reason: `${words}: too few to tell; give more prompts` }
+  const unsure = interval!.high! < RATIO_EXCLUDED ? doubtfulPart(pairs) : words
+  return unsure
+    ? { verdict: 'inconclusive', reason: `${unsure}: too few to tell; give more prompts` }
+    : { verdict: 'pass', reason: words }
 }
 
 function brokenBaseline(baseline: readonly SequenceSummary[]): Decision | null {
@@ -116,33 +102,24 @@ function silentBaseline(pairs: readonly Pair[]): Decision | null {
   return { verdict: 'inconclusive', reason: `${reason}; take one of the target's precision, or the rate gate` }
 }
 
-/** Sequences with the same prompt and the same reference's tokens; a prompt that comes twice counts once. */
-function pairUp(target: readonly SequenceSummary[], baseline: readonly SequenceSummary[]): Pair[] {
-  const keyOf = ({ prompt, continuation }: SequenceSummary) => `${prompt} ${continuation}`
-  const partners = new Map(baseline.map((sequence) => [keyOf(sequence), sequence]))
-  const pairs = new Map<string, Pair>()
-  for (const [place, sequence] of target.entries()) {
-    const [t, b] = [sequence.error, partners.get(keyOf(sequence))?.error]
-    if (t === null || b == null || Number.isNaN(t) || Number.isNaN(b)) continue
-    const logRatio = Math.log(Math.max(Math.max(t, ROUNDING) / Math.max(b, ROUNDING), LEAST_RATIO))
-    if (!pairs.has(keyOf(sequence))) pairs.set(keyOf(sequence), { place, target: t, baseline: b, logRatio })
-  }
-  return [...pairs.values()]
-}
-
 const logRatios = (pairs: readonly Pair[]) => pairs.map(({ logRatio }) => logRatio)
 
-/** A mean over many hides one. */
+/** A mean over many hides some; where it is over the limit itself, it is the better thing to say. */
+function hiddenByTheMean(pairs: readonly Pair[], bounds: MeanBounds | null): (GuardFinding | null)[] {
+  const isOver = bounds === null || bounds.low > Math.log(RATIO_LIMIT)
+  return [isOver ? null : worstPart(pairs, RATIO_LIMIT, CONFIDENCE), ruinedSequence(pairs)]
+}
+
 function ruinedSequence(pairs: readonly Pair[]): GuardFinding | null {
   const ratios = logRatios(pairs)
   const usual = median(ratios) ?? 0
   const middle = Math.min(Math.max(0, usual), Math.log(RATIO_LIMIT))
-  const deviation = 1.4826 * (median(ratios.map((ratio) => Math.abs(ratio - middle))) ?? 0)
+  const deviation = 1.4826 * (median(ratios.map((ratio) => Math.abs(ratio - usual))) ?? 0)
   const wide = Math.max(Math.log(SEQUENCE_RATIO), SEQUENCE_DEVIATIONS * deviation)
   const limit = middle + Math.min(wide, Math.log(RUINED_RATIO))
   const ruined = pairs.filter(({ logRatio }) => logRatio > limit).sort((a, b) => b.logRatio - a.logRatio)
   const [worst] = ruined
-  if (!worst || silentBaseline(pairs)) return null
+  if (!worst) return null
   const times = `${formatNumber(Math.exp(worst.logRatio), 3)} times the baseline's error`
   const reason = `${times} on one prompt, ${formatNumber(Math.exp(usual), 3)} on the median one; sequence ${worst.place}`
   return { kind: 'sequence', verdict: 'fail', sequence: worst.place, step: null, count: ruined.length, reason }

@@ -1,6 +1,13 @@
 import { median } from '../statistics/percentile.ts'
 import { firstDivergence, keptCount } from './compare-tokens.ts'
-import { type KeptStep, METRICS, type SequenceSummary, type TokenMetrics } from './contract.ts'
+import {
+  type KeptStep,
+  METRICS,
+  type PlaceInBatch,
+  type SequenceSummary,
+  spanOf,
+  type TokenMetrics,
+} from './contract.ts'
 import { tokenMetrics } from './token-metrics.ts'
 
 /** One prompt, decoded by the reference and by a target that was led along the reference's tokens. */
@@ -10,6 +17,7 @@ export interface DecodedPair {
   readonly reference: readonly KeptStep[]
   readonly target: readonly KeptStep[]
   readonly eos: readonly number[]
+  readonly place?: PlaceInBatch
 }
 
 export interface MeasuredSequence {
@@ -35,7 +43,9 @@ export function measureSequence(pair: DecodedPair, noise: number | null = null):
     continuation: fingerprint(reference.slice(0, kept).map(({ token }) => token)),
     kept,
     missing: kept - tokens.length,
-    error: tokens.length === 0 ? null : Math.sqrt(meanOf(tokens.map(({ klTail }) => klTail))),
+    error: tokens.length === 0 ? null : errorOf(tokens),
+    spans: errorsOfSpans(tokens),
+    ...(pair.place && { place: pair.place }),
     noise: ownNoise,
     nonFinite: countNonFinite(all),
     worst: worstOf(all),
@@ -46,6 +56,19 @@ export function measureSequence(pair: DecodedPair, noise: number | null = null):
     metrics: metricsOf(tokens),
   }
   return { tokens, summary }
+}
+
+/** KL grows with the square of the noise of the logits. */
+function errorOf(tokens: readonly TokenMetrics[]): number {
+  return Math.sqrt(meanOf(tokens.map(({ klTail }) => klTail)))
+}
+
+function errorsOfSpans(tokens: readonly TokenMetrics[]): number[] {
+  const errors: number[] = []
+  for (let { from, to } = spanOf(0); from < tokens.length; { from, to } = spanOf(errors.length)) {
+    errors.push(errorOf(tokens.slice(from, to + 1)))
+  }
+  return errors
 }
 
 function countNonFinite(all: readonly TokenMetrics[]): SequenceSummary['nonFinite'] {

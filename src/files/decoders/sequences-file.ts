@@ -21,6 +21,8 @@ const sequence = z.strictObject({
   kept: count,
   missing: count,
   error: anyNumber.nullable(),
+  spans: z.array(anyNumber).readonly().optional(),
+  place: z.strictObject({ row: count, padded: count }).optional(),
   noise: anyNumber.nullable(),
   nonFinite: z.strictObject({ reference: count, target: count, first: z.number().int().min(-1) }),
   worst: z

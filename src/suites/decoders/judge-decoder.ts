@@ -66,7 +66,8 @@ export function measured(
     const target = given.map((step, j) =>
       step.at ? { ...step, at: step.at.subarray(0, steps[j]?.top.ids.length ?? 0) } : step,
     )
-    return measureSequence({ prompt: prompts.prompts[i]!.digest, reference: steps, target, eos })
+    const place = { row: i, padded: prompts.padded.mask[i]!.filter((value) => value === 0).length }
+    return measureSequence({ prompt: prompts.prompts[i]!.digest, reference: steps, target, eos, place })
   })
 }
 
