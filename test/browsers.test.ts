@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
+import { buildModel } from '../src/onnx/builder.ts'
 import { assay, assayJson, type JsonReport, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { describeWithBrowser, hasBrowser } from './browser.ts'
 import { computedMs } from './browser-processes.ts'
@@ -92,6 +93,37 @@ test('convolutions of other sizes pass on WebGPU', async () => {
   const { code, results, stderr } = await assayJson(['test', ...models, '--target', 'chromium:webgpu'], folder)
   expect([code, results.map(({ verdict }) => verdict)], stderr).toEqual([0, ['pass', 'pass']])
   for (const result of results) expect(metric(result, 'max_abs')).toBeLessThan(1e-4)
+})
+
+/** JSEP has no Pow of an integer and a float; its kernels outlive the session that made them. */
+function powModel(...kinds: readonly (readonly ['float32' | 'int32', 'float32' | 'int32'])[]): Uint8Array {
+  const shape = [4]
+  return buildModel({
+    inputs: kinds.flatMap(([base, exponent], i) => [
+      { name: `a${i}`, dtype: base, shape },
+      { name: `b${i}`, dtype: exponent, shape },
+    ]),
+    outputs: kinds.map(([dtype], i) => ({ name: `y${i}`, dtype, shape })),
+    nodes: kinds.map((_, i) => ({ op: 'Pow', inputs: [`a${i}`, `b${i}`], outputs: [`y${i}`] })),
+    opset: 15,
+  })
+}
+
+describeWithBrowser('two shaders of one name that the browser refuses', () => {
+  test('are each quoted for the model that uses them', async () => {
+    const models = {
+      'both.onnx': powModel(['float32', 'int32'], ['int32', 'float32']),
+      'floats.onnx': powModel(['float32', 'int32']),
+      'integers.onnx': powModel(['int32', 'float32']),
+    }
+    const argv = ['test', ...Object.keys(models), '-j', '1', '--scope', 'full', '--target', 'chromium:webgpu-jsep']
+    const { results, stderr } = await assayJson(argv, project(models))
+    const quoted = results.map(({ reason }) => /expected 'vec4<(\w+)>', got 'vec4<(\w+)>'/.exec(reason ?? '')?.slice(1))
+    expect(quoted.slice(1), stderr).toEqual([
+      ['f32', 'i32'],
+      ['i32', 'f32'],
+    ])
+  })
 })
 
 describeWithBrowser('options of a browser target', () => {

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import type { Shaders } from './shaders.ts'
 
 type ErrorFilter = 'validation' | 'out-of-memory' | 'internal'
 
@@ -87,30 +88,24 @@ function describeLoss({ reason, message }: { readonly reason: string; readonly m
 const FILTERS: readonly ErrorFilter[] = ['validation', 'out-of-memory', 'internal']
 
 /** Does some work and says what the device refused meanwhile: onnxruntime-web goes on after that, with memory that nobody wrote. */
-export async function withWarnings<T>(device: GpuDevice | undefined, work: () => Promise<T>): Promise<[T, string[]]> {
+export async function withWarnings<T>(
+  device: GpuDevice | undefined,
+  shaders: Shaders,
+  work: () => Promise<T>,
+): Promise<[T, string[]]> {
   if (!device) return [await work(), []]
   for (const filter of FILTERS) device.pushErrorScope(filter)
   try {
     const done = await work()
-    return [done, await collect(device)]
+    return [done, await collect(device, shaders)]
   } catch (error) {
-    await collect(device)
+    await collect(device, shaders)
     throw error
   }
 }
 
-async function collect(device: GpuDevice): Promise<string[]> {
+async function collect(device: GpuDevice, shaders: Shaders): Promise<string[]> {
   const errors = await Promise.all(FILTERS.map(() => device.popErrorScope().catch(() => null)))
-  return errors.flatMap((error) => (error ? [explain(error.message.replace(/\s+/g, ' ').trim())] : []))
-}
-
-/** Shader by name → why it was refused. */
-const refusals = new Map<string, string>()
-
-/** A kernel that is used again says only that it is invalid; why was said at its first use. */
-function explain(message: string): string {
-  const [, shader] = /\[ShaderModuleDescriptor "*(\w+)"*\]/.exec(message) ?? []
-  if (shader) refusals.set(shader, message)
-  const [, pipeline = ''] = /\[Invalid ComputePipeline "(\w+)"\]/.exec(message) ?? []
-  return refusals.get(pipeline) ?? message
+  const messages = errors.flatMap((error) => (error ? [error.message.replace(/\s+/g, ' ').trim()] : []))
+  return Promise.all(messages.map((message) => shaders.explain(message)))
 }

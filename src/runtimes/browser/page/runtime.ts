@@ -7,6 +7,7 @@ import { ORT_DTYPES } from '../../ort/tensors.ts'
 import type { PageSettings } from '../settings.ts'
 import { browserName } from './browser-name.ts'
 import { type Adapter, findGraphics, findWebGl, type GpuDevice, type Graphics, withWarnings } from './graphics.ts'
+import { type KernelMaker, Shaders } from './shaders.ts'
 
 const CAPABILITIES: Capabilities = {
   dtypes: ORT_DTYPES,
@@ -17,14 +18,20 @@ const CAPABILITIES: Capabilities = {
   blobs: true,
 }
 
+/** Warnings stay with cached results: those of an older way of telling shaders apart are not taken. */
+const WARNINGS_VERSION = 2
+
 /** WebGL does not tell what a model takes, and WebNN takes no tensors whose size changes. */
 const DECODES = new Set(['wasm', 'webgpu'])
+
+declare const GPUDevice: { readonly prototype: KernelMaker }
 
 /** onnxruntime-web as this page loads it. */
 export class PageRuntime implements Runtime<ShippedModel> {
   readonly name = 'onnxruntime-web'
   readonly #settings: PageSettings
   readonly #onLost: (reason: string) => void
+  readonly #shaders = new Shaders()
   #ort: OnnxRuntime | null = null
   #graphics: Graphics | null = null
   #adapter: Adapter['detail'] = {}
@@ -53,7 +60,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
       // Buffers are reused without being cleared, and the JSEP build reads beyond what it wrote.
       capabilities: { ...CAPABILITIES, decode: DECODES.has(provider), sharedMemory: provider === 'webgpu' },
       detail,
-      fingerprint: this.#isKnown() ? JSON.stringify([this.#settings.machine, device, detail]) : null,
+      fingerprint: this.#isKnown() ? JSON.stringify([WARNINGS_VERSION, this.#settings.machine, device, detail]) : null,
     }
   }
 
@@ -74,7 +81,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
     return {
       ...wrapped,
       run: async (inputs, sink) => {
-        const work = withWarnings(await this.#device(), () => wrapped.run(inputs, sink))
+        const work = withWarnings(await this.#device(), this.#shaders, () => wrapped.run(inputs, sink))
         const [ran, warnings] = await this.#unlessLost(work)
         return { ...ran, warnings }
       },
@@ -85,7 +92,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
   async *#watched(steps: AsyncGenerator<DecodeStep, void>): AsyncGenerator<DecodeStep, void> {
     try {
       for (;;) {
-        const work = withWarnings(await this.#device(), () => steps.next())
+        const work = withWarnings(await this.#device(), this.#shaders, () => steps.next())
         const [{ value }, warnings] = await this.#unlessLost(work)
         if (!value) return
         yield { ...value, warnings }
@@ -102,6 +109,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
     if (provider !== 'webgpu') return null
     const found = await findGraphics()
     if (typeof found === 'string') return found
+    if (!this.#graphics) this.#shaders.watch(GPUDevice.prototype)
     this.#graphics = found
     void found.lost.then(this.#onLost)
     return this.#take(found)
