@@ -97,7 +97,8 @@ def value_spec(data):
     info = fields(data)
     tensor = fields(fields(info[2][0])[1][0])
     dims = [fields(dim) for dim in fields(tensor.get(2, [b""])[0]).get(1, [])]
-    shape = [dim[1][0] if 1 in dim else text(dim, 2) or None for dim in dims]
+    # No shape at all means any; a shape without sizes is a scalar's.
+    shape = [dim[1][0] if 1 in dim else text(dim, 2) or None for dim in dims] if 2 in tensor else None
     return {"name": text(info, 1), "kind": "tensor", "dtype": DTYPES.get(tensor[1][0]), "shape": shape}
 
 def initializer(data):
@@ -146,8 +147,9 @@ class Session:
 
 def check(spec, array):
     dtype = "string" if array.dtype == object else str(array.dtype)
-    fits = len(array.shape) == len(spec["shape"]) and all(
-        found == size for found, size in zip(array.shape, spec["shape"]) if isinstance(size, int))
+    shape = array.shape if spec["shape"] is None else spec["shape"]
+    fits = len(array.shape) == len(shape) and all(
+        found == size for found, size in zip(array.shape, shape) if isinstance(size, int))
     if dtype != spec["dtype"] or not fits:
         raise ValueError(f"input {spec['name']}: found {dtype} {array.shape}, expected {spec['dtype']} {spec['shape']}")
 

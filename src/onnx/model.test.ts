@@ -175,3 +175,14 @@ describe('hostile models are refused', () => {
     expect((await load(buildModel({ ...identity, functions }))).proto.functions).toHaveLength(3)
   })
 })
+
+test('an output that is listed twice is one output', async () => {
+  const model = await load(buildModel({ ...identity, outputs: [y, y] }))
+  expect(model.outputs.map(({ name }) => name)).toEqual(['y'])
+})
+
+test('an input that is defined twice is refused in plain words', async () => {
+  await expect(load(buildModel({ ...identity, inputs: [x, x] }))).rejects.toThrow(
+    'the model defines its input "x" twice, which ONNX does not allow; give one of them another name, or leave it out, and export it again',
+  )
+})

@@ -8,7 +8,7 @@ import { checkExternalData, type ExternalFile, renameLocation } from './external
 import { checkFunctions } from './functions.ts'
 import { type GraphProto, type ModelProto, ModelProtoSchema } from './generated/onnx-ml_pb.ts'
 import { hubBlobOf } from './hub-blob.ts'
-import { inputSpecs, valueSpec } from './value-spec.ts'
+import { inputSpecs, uniqueOutputs } from './value-spec.ts'
 import { domainOf, tensorProtosOf } from './walk.ts'
 import { checkWire } from './wire.ts'
 
@@ -75,7 +75,7 @@ export function modelFacts(proto: ModelProto, graph: GraphProto): ModelFacts {
     proto,
     graph,
     inputs: inputSpecs(graph),
-    outputs: graph.output.map(valueSpec),
+    outputs: uniqueOutputs(graph),
     opsets: new Map(proto.opsetImport.map((opset) => [domainOf(opset), Number(opset.version)])),
     producer: [proto.producerName, proto.producerVersion].filter(Boolean).join(' '),
   }
@@ -114,6 +114,7 @@ function parseModel(bytes: Uint8Array, what: string): { proto: ModelProto; graph
   if (!proto.graph) throw notModel(what, 'protobuf data without a graph')
   checkOpsets(proto, what)
   checkFunctions(proto, what)
+  checkInputNames(proto.graph, what)
   return { proto, graph: proto.graph }
 }
 
@@ -133,6 +134,15 @@ function checkOpsets(proto: ModelProto, what: string): void {
   if (!wrong) return
   const text = `${what} imports version ${wrong.version} of operator set "${wrong.domain || 'ai.onnx'}"`
   throw new FormatError('opset', `${text}, which cannot exist; export it again`)
+}
+
+/** Every runtime refuses such a model, each in its own words. */
+function checkInputNames({ input }: GraphProto, what: string): void {
+  const names = input.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice === undefined) return
+  const text = `${what} defines its input "${twice}" twice, which ONNX does not allow`
+  throw new FormatError('input-twice', `${text}; give one of them another name, or leave it out, and export it again`)
 }
 
 function notModel(what: string, found: string): FormatError {

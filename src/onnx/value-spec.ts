@@ -13,6 +13,11 @@ export function inputSpecs(graph: GraphProto): ValueSpec[] {
   return graph.input.filter(({ name }) => !given.has(name)).map(valueSpec)
 }
 
+/** A model may list an output more than once; it is one value all the same. */
+export function uniqueOutputs(graph: GraphProto): ValueSpec[] {
+  return [...new Map(graph.output.map((output) => [output.name, valueSpec(output)])).values()]
+}
+
 /** Sequences and optionals tell dtype and shape of the tensors inside; sparse and opaque types are unknown. */
 export function valueSpec({ name, type }: ValueInfoProto): ValueSpec {
   return { name, ...contentOf(type) }

@@ -16,9 +16,16 @@ import type { Pool } from '../../src/runtimes/pool.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { encodeStrings } from '../../src/tensors/strings.ts'
 import { captureTensors, floats, numbersOf, onceTaken, saveModel, testPool, traceOf } from './capture.ts'
-import { type ConformanceModels, onnxModels, smallNetwork, unknownOperator, withExternalWeights } from './models.ts'
+import {
+  type ConformanceModels,
+  loosely,
+  onnxModels,
+  smallNetwork,
+  unknownOperator,
+  withExternalWeights,
+} from './models.ts'
 
-type Check = 'dtypes' | 'bytes' | 'external' | 'shapes' | 'crash' | 'timeout' | 'sessions' | 'chunks'
+type Check = 'dtypes' | 'bytes' | 'external' | 'shapes' | 'declarations' | 'crash' | 'timeout' | 'sessions' | 'chunks'
 
 /** What is not asked of a runtime and why: a check, or one dtype that it takes but does not keep bit for bit. */
 type Skips = Partial<Record<Exclude<Check, 'crash' | 'timeout'> | DType, string>>
@@ -107,6 +114,18 @@ export function describeConformance(
       const second = await captureTensors(pool, target, await models.identity('float32', []), traceOf({ x: scalar }))
       expect(second.tensors.get('y')).toEqual(scalar)
     })
+
+    check('declarations')(
+      'an input without a declared shape takes any, an output listed twice comes once',
+      async () => {
+        const model = await saveModel(loosely())
+        for (const x of [floats([1, 2], [1, 2]), floats([-3])]) {
+          const { values, tensors } = await captureTensors(pool, target, model, traceOf({ x }))
+          expect(values).toEqual([{ name: 'y', kind: 'tensor', length: 1 }])
+          expect(tensors.get('y')).toEqual(x)
+        }
+      },
+    )
 
     const wrongInputs: [string, Trace][] = [
       ['name', traceOf({ nonsense: floats([1, 2], [1, 2]) })],

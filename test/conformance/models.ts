@@ -49,6 +49,16 @@ export function smallNetwork(): Uint8Array {
   })
 }
 
+/** y = x, of whatever shape, and listed twice. */
+export function loosely(): Uint8Array {
+  const y = { name: 'y', dtype: 'float32' } as const
+  return buildModel({
+    nodes: [{ op: 'Identity', inputs: ['x'], outputs: ['y'] }],
+    inputs: [{ name: 'x', dtype: 'float32' }],
+    outputs: [y, y],
+  })
+}
+
 /** The small network with the weights of its first layer in a file of their own, 8 bytes from its start. */
 export function withExternalWeights(location: string): { model: Uint8Array; weights: Uint8Array } {
   const whole = smallNetwork()

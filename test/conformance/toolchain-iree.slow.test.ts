@@ -5,6 +5,7 @@ import { hasIree } from './toolchains.ts'
 describeWith('engines', hasIree, 'the toolchain of IREE', () => {
   describeConformance('toolchain:iree', {
     dtypes: 'IREE has no strings and not every dtype of NumPy',
+    declarations: 'IREE needs a declared shape',
     sessions: 'to compile ten more models takes half a minute',
   })
 })

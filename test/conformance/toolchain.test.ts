@@ -2,4 +2,6 @@ import { describeWith } from '../needs.ts'
 import { describeConformance } from './conformance.ts'
 import { hasNumPy } from './toolchains.ts'
 
-describeWith('engines', hasNumPy, 'the toolchain of the example', () => describeConformance('toolchain:tiny'))
+describeWith('engines', hasNumPy, 'the toolchain of the example', () =>
+  describeConformance('toolchain:tiny', { declarations: 'its compiler needs a declared shape' }),
+)

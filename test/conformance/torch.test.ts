@@ -4,6 +4,7 @@ import { huggingFaceModels } from './hugging-face.ts'
 
 const skips = {
   bytes: 'a Hugging Face folder is not edited',
+  declarations: 'a Hugging Face folder declares no shapes',
   external: 'the weights of a Hugging Face folder always lie beside its config.json',
 }
 

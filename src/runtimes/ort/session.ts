@@ -42,8 +42,8 @@ export function wrapSession(ort: OnnxRuntime, session: OrtSession, detail: Recor
   const inputs = specsOf(session.inputNames, () => session.inputMetadata)
   const outputs = specsOf(session.outputNames, () => session.outputMetadata)
   return {
-    inputs,
-    outputs,
+    inputs: inputs.map(withoutEmptyShape),
+    outputs: outputs.map(withoutEmptyShape),
     detail,
     run: (given, sink) => runSession(ort, session, given, sink),
     decode: (request) =>
@@ -75,6 +75,11 @@ function specOf(name: string, metadata: OrtValueMetadata | undefined): ValueSpec
   return { name, kind: 'tensor', dtype, shape: metadata?.shape?.map(knownDim) ?? null }
 }
 
+/** onnxruntime tells an input of no declared shape and a scalar alike, and takes any shape for both. */
+function withoutEmptyShape(spec: ValueSpec): ValueSpec {
+  return spec.shape?.length === 0 ? { ...spec, shape: null } : spec
+}
+
 /** onnxruntime-web gives an open dimension as -1 in 32 unsigned bits. */
 function knownDim(dim: number | string): number | string | null {
   if (dim === '') return null
@@ -88,7 +93,8 @@ async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, 
   const outputs = await runNamed(session, feeds)
   const durationMs = performance.now() - startedAt
   const values: TraceValue[] = []
-  for (const name of session.outputNames) {
+  // A model may list an output twice.
+  for (const name of new Set(session.outputNames)) {
     const output = outputs[name]
     if (!output) continue
     await sendOutput(name, output, sink)

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { insideBand } from '../../compare/inside-band.ts'
 import type { Target } from '../../domain/target.ts'
+import { valueSpec } from '../../onnx/value-spec.ts'
 import type { Case, Judgement, Lab } from '../../runs/contract.ts'
 import { type PreparedInputs, prepareInputs } from './inputs.ts'
 import { judgementOf, keepTraces } from './judgement.ts'
@@ -103,7 +104,8 @@ async function testedModel(
 async function referenceSide(work: Work, bench: Bench): Promise<ReferenceGiven> {
   const { c, model } = work
   if (c.referenceTarget) return liveReference(work, bench, c.referenceTarget)
-  const trace = await readDataSet(c.dataSet!, 'output', model.model.outputs, 'inputs', 'reference')
+  const listed = model.model.graph.output.map(valueSpec)
+  const trace = await readDataSet(c.dataSet!, 'output', listed, 'inputs', 'reference')
   return { trace, path: null, detail: {}, warnings: [], alone: true, retried: false, info: null, model }
 }
 

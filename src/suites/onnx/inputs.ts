@@ -54,7 +54,17 @@ export async function prepareInputs(
 
 async function readInputs(dataSet: string, { model }: LoadedModel): Promise<PreparedInputs> {
   const trace = await readDataSet(dataSet, 'input', model.inputs, 'inputs', 'reference')
+  checkScalars(model.inputs, trace)
   return { trace, digest: await traceDigest(trace), path: null, generated: false, measurements: {} }
+}
+
+/** Whether a model declares a scalar or no shape at all is not told by every runtime, so that is not left to them. */
+function checkScalars(specs: readonly ValueSpec[], { tensors }: Trace): void {
+  for (const { name, kind, shape } of specs) {
+    const found = tensors.get(name)?.shape ?? []
+    if (kind !== 'tensor' || shape?.length !== 0 || found.length === 0) continue
+    throw new StageError('inputs', `the recorded input "${name}" has shape ${formatShape(found)}, expected a scalar`)
+  }
 }
 
 /** What the inputs of a case are made from. */

@@ -6,7 +6,7 @@ import type { Side, Stage } from '../../domain/verdict.ts'
 import { memoryTrace } from '../../files/memory-trace.ts'
 import { readValueFile } from '../../onnx/value-file.ts'
 
-/** Reads `input_<i>.pb` or `output_<i>.pb` of a data set as a trace, value i for declaration i. */
+/** Reads `input_<i>.pb` or `output_<i>.pb` of a data set as a trace, value i for declaration i; what is listed twice once. */
 export async function readDataSet(
   folder: string,
   prefix: 'input' | 'output',
@@ -22,7 +22,7 @@ export async function readDataSet(
   const tensors = new Map<string, Tensor>()
   for (const [i, spec] of specs.entries()) {
     const path = join(folder, `${prefix}_${i}.pb`)
-    if (!existsSync(path)) continue
+    if (!existsSync(path) || values.some(({ name }) => name === spec.name)) continue
     const read = await readValue(path, spec, stage, side)
     values.push(read.value)
     for (const [name, tensor] of read.tensors) tensors.set(name, tensor)

@@ -146,6 +146,40 @@ describe('a model with recorded data', () => {
   })
 })
 
+/** y = relu(x), of whatever shape; `listed` names its outputs. */
+const rankless = (shape?: readonly number[], listed: readonly string[] = ['y']) =>
+  buildModel({
+    inputs: [{ name: 'x', dtype: 'float32', ...(shape && { shape }) }],
+    outputs: listed.map((name) => ({ name, dtype: 'float32' })),
+    nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }],
+  })
+
+describe('recorded data of a model', () => {
+  const files = (model: Uint8Array, given: Tensor, outputs = 1) => {
+    const set = Array.from({ length: outputs }, (_, i) => [`m/test_data_set_0/output_${i}.pb`, proto('y', given)])
+    return { 'm/model.onnx': model, 'm/test_data_set_0/input_0.pb': proto('x', given), ...Object.fromEntries(set) }
+  }
+  const judged = async (...parts: Parameters<typeof files>) =>
+    onlyResult(await judgeModels(folderWith(files(...parts)), { targets: ['ort:cpu'] }))
+
+  test('that declares no shape for its input has any shape', async () => {
+    expect(await judged(rankless(), floats(0, 1, 2, 3, 4, 5))).toMatchObject({ verdict: 'pass' })
+  })
+
+  test('that declares a scalar is a scalar', async () => {
+    expect(await judged(rankless([]), tensor('float32', [], [2]))).toMatchObject({ verdict: 'pass' })
+    expect((await judged(rankless([]), tensor('float32', [1], [2]))).error).toEqual({
+      stage: 'inputs',
+      message: 'the recorded input "x" has shape (1), expected a scalar',
+    })
+  })
+
+  test('that lists an output twice may have it twice', async () => {
+    const { verdict, coverage } = await judged(rankless([2, 3], ['y', 'y']), floats(0, 1, 2, 3, 4, 5), 2)
+    expect([verdict, coverage]).toEqual(['pass', { compared: 1, expected: 1 }])
+  })
+})
+
 describe('inputs that are made', () => {
   test('fit open dimensions, and the record says how', async () => {
     const folder = folderWith({ 'm.onnx': rows() })

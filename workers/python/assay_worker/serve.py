@@ -51,6 +51,15 @@ def one_line(error):
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
+def listed_once(outputs):
+    """A model may list an output twice."""
+    seen = set()
+    for name, value in outputs:
+        if name not in seen:
+            seen.add(name)
+            yield name, value
+
+
 class Desk:
     """The methods of the protocol over one engine and its sessions."""
 
@@ -92,7 +101,7 @@ class Desk:
             return self.stream(request, session, inputs)
         outputs = session.run(inputs)
         kinds = {spec["name"]: spec["kind"] for spec in session.outputs}
-        values = [self.send_value(request, name, value, kinds.get(name)) for name, value in outputs.values]
+        values = [self.send_value(request, name, value, kinds.get(name)) for name, value in listed_once(outputs.values)]
         return {"durationMs": outputs.duration_ms, "values": values}
 
     def stream(self, request, session, inputs):

@@ -144,8 +144,8 @@ def explain_refusal(message):
 class RuntimeSession(Decodes, Session):
     def __init__(self, session, options, provider):
         self.session = session
-        self.inputs = [spec_of(node) for node in session.get_inputs()]
-        self.outputs = [spec_of(node) for node in session.get_outputs()]
+        self.told = [[spec_of(node) for node in nodes] for nodes in (session.get_inputs(), session.get_outputs())]
+        self.inputs, self.outputs = ([without_empty_shape(spec) for spec in specs] for specs in self.told)
         self.detail = {
             "library": f"onnxruntime {load().__version__}", "python": platform.python_version(),
             "executionProvider": ", ".join(session.get_providers()), "threads": options["threads"],
@@ -179,7 +179,7 @@ class RuntimeSession(Decodes, Session):
         return self.session.run_with_ort_values(None, feeds)
 
     def decoder(self):
-        return CachedGraph(self.inputs, self.outputs, self.run_cached, empty_ort_value)
+        return CachedGraph(*self.told, self.run_cached, empty_ort_value)
 
     def run_cached(self, feeds, names):
         """What is cached stays in the memory that onnxruntime gave it."""
@@ -208,6 +208,11 @@ def spec_of(node):
     kind, dtype = type_of(node.type)
     shape = None if kind != "tensor" or node.shape is None else [known_dim(dim) for dim in node.shape]
     return {"name": node.name, "kind": kind, "dtype": dtype, "shape": shape}
+
+
+def without_empty_shape(spec):
+    """onnxruntime tells an input of no declared shape and a scalar alike, and takes any shape for both."""
+    return spec if spec["shape"] else {**spec, "shape": None}
 
 
 def type_of(text):
