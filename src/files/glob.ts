@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Turns `*`, `**`, `?`, `[…]` and `{a,b}` into a regular expression over `/`-separated paths. */
@@ -40,15 +40,60 @@ export function globRoot(glob: string): string {
   return fixed.join('/') || (glob.startsWith('/') ? '/' : '.')
 }
 
-/** Files below a folder in a stable order; folders that begin with a dot and node_modules are not entered. */
-export function* walkFiles(folder: string): Generator<string> {
-  const entries = readdirSync(folder, { withFileTypes: true }).sort(byName)
-  for (const entry of entries) {
+/** Told of every folder that cannot be listed, and of every link that leads nowhere. */
+type Unreadable = (path: string, error: unknown) => void
+
+interface Walk {
+  /** Where folders really lie: each is listed once, whatever links lead there. */
+  readonly seen: Set<string>
+  readonly linked: string[]
+  readonly unreadable: Unreadable | undefined
+}
+
+/**
+ * Files below a folder in a stable order, those behind linked folders last; folders that begin with a dot and
+ * node_modules are not entered. Unless somebody listens, a folder that cannot be listed is an error.
+ */
+export function* walkFiles(folder: string, unreadable?: Unreadable): Generator<string> {
+  const walk: Walk = { seen: new Set(), linked: [], unreadable }
+  yield* filesBelow(folder, realpathSync(folder), walk)
+  for (const link of walk.linked) yield* filesBelow(link, realpathSync(link), walk)
+}
+
+function* filesBelow(folder: string, real: string, walk: Walk): Generator<string> {
+  if (walk.seen.has(real)) return
+  walk.seen.add(real)
+  for (const entry of entriesOf(folder, walk)) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.')) yield* walkFiles(path)
-    else if (entry.isFile()) yield path
-    else if (entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isFile()) yield path
+    if (entry.isDirectory() && isEntered(entry.name)) yield* filesBelow(path, join(real, entry.name), walk)
+    else if (entry.isFile() || (entry.isSymbolicLink() && leadsToFile(path, entry.name, walk))) yield path
   }
+}
+
+function entriesOf(folder: string, { unreadable }: Walk): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort(byName)
+  } catch (error) {
+    if (!unreadable) throw error
+    unreadable(folder, error)
+    return []
+  }
+}
+
+/** A link to a folder is followed later: what lies below it may be reached without it. */
+function leadsToFile(path: string, name: string, { linked, unreadable }: Walk): boolean {
+  try {
+    const found = statSync(path)
+    if (found.isDirectory() && isEntered(name)) linked.push(path)
+    return found.isFile()
+  } catch (error) {
+    if (isEntered(name)) unreadable?.(path, error)
+    return false
+  }
+}
+
+function isEntered(name: string): boolean {
+  return name !== 'node_modules' && !name.startsWith('.')
 }
 
 function byName(a: Dirent, b: Dirent): number {

@@ -18,7 +18,7 @@ export async function planAll(
   forms: FormsDump | null,
   notice: Audience['notice'],
 ): Promise<Planned> {
-  const models = planModels(invocation, pool, forms)
+  const models = planModels(invocation, pool, forms, notice)
   const others = invocation.command === 'run' ? await planOthers(invocation, pool, notice) : []
   if (others.length === 0) return models
   const all = [...(invocation.loaded.config.models === undefined ? [] : [models]), ...others]
@@ -54,7 +54,7 @@ export async function beginDump({ cwd, values }: Invocation, pool: Pool): Promis
   return FormsDump.begin(await OwnedFolder.claim(path, FORMS_OWNER, force, shownPath(path, cwd)), pool)
 }
 
-function planModels(invocation: Invocation, pool: Pool, forms: FormsDump | null): Planned {
+function planModels(invocation: Invocation, pool: Pool, forms: FormsDump | null, notice: Audience['notice']): Planned {
   const { cwd, paths, values, loaded, targets } = invocation
   const choices = onnxChoices(values, loaded.config)
   refuseVariants([targets.reference, ...targets.otherReferences, ...targets.targets])
@@ -68,6 +68,7 @@ function planModels(invocation: Invocation, pool: Pool, forms: FormsDump | null)
     pool,
     contents: values.shard !== undefined,
     reproduce: reproduceOf(invocation),
+    notice,
   }
   const suite = onnxSuite(shared)
   return { suites: [forms ? forms.after(suite) : suite, layersSuite({ ...shared, ...forFolders })], choices }

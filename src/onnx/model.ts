@@ -4,6 +4,7 @@ import { FormatError } from '../domain/errors.ts'
 import type { ValueSpec } from '../domain/tensor.ts'
 import { describeStart } from '../files/magic.ts'
 import { readExactly, withFile } from '../files/read-range.ts'
+import { whyUnreadable } from '../files/unreadable.ts'
 import { checkExternalData, type ExternalFile, renameLocation } from './external-data.ts'
 import { checkFunctions } from './functions.ts'
 import { type GraphProto, type ModelProto, ModelProtoSchema } from './generated/onnx-ml_pb.ts'
@@ -92,6 +93,9 @@ async function readModelBytes(path: string): Promise<Uint8Array> {
       return readExactly(handle, 0, byteLength, path)
     })
   } catch (error) {
+    if (error instanceof FormatError) throw error
+    const why = whyUnreadable(path)
+    if (why !== null) throw new FormatError('unreadable', `${path} ${why}`, { cause: error })
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     if (missing) throw new FormatError('missing', `${path} does not exist; give the path of an ONNX model`)
     throw error

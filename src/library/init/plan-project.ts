@@ -69,7 +69,7 @@ function refuseMistyped(path: string, folder: string): void {
 
 function hasModels({ models, folder }: ProjectChoices): boolean {
   const present = models.filter((path) => isGlob(path) || existsSync(resolve(folder, path)))
-  return present.length > 0 && discoverModels(present, folder).length > 0
+  return present.length > 0 && discoverModels(present, folder).some(({ path }) => existsSync(path))
 }
 
 const SAMPLE = 'sample.onnx'

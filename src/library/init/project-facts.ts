@@ -69,14 +69,10 @@ export function suggestedModels(folder: string): string[] {
 function modelsBelow(folder: string): string[] {
   const found: string[] = []
   let seen = 0
-  try {
-    for (const file of walkFiles(folder)) {
-      if (++seen > MOST_FILES) break
-      if (file.endsWith('.onnx')) found.push(file)
-    }
-  } catch (error) {
-    // A folder that cannot be read ends the search for a suggestion, not the command.
-    if (!(error instanceof Error && 'code' in error)) throw error
+  // A folder that cannot be read has nothing to suggest.
+  for (const file of walkFiles(folder, () => {})) {
+    if (++seen > MOST_FILES) break
+    if (file.endsWith('.onnx')) found.push(file)
   }
   return found
 }

@@ -26,7 +26,8 @@ function foldersAt(path: string): FoundFolder[] {
   if (!statSync(path).isDirectory()) {
     return configOf(path) === path ? [{ name: basename(dirname(path)), path }] : []
   }
-  const files = [...walkFiles(path)]
+  // What cannot be read is said where ONNX models are looked for, which is in the same places.
+  const files = [...walkFiles(path, () => {})]
   const exported = files.filter((file) => extname(file) === '.onnx')
   return files
     .filter((file) => basename(file) === 'config.json')

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { discoverModels } from './discover.ts'
+import { discoverModels, type LeftOut, refuseMissing } from './discover.ts'
 
 function folderWith(...files: string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'assay-discover-'))
@@ -12,6 +12,8 @@ function folderWith(...files: string[]): string {
   }
   return folder
 }
+
+const link = (path: string, to: string, cwd: string) => symlinkSync(to, join(cwd, path))
 
 const names = (paths: string[], cwd: string) => discoverModels(paths, cwd).map((model) => model.name)
 
@@ -41,12 +43,73 @@ describe('discovery', () => {
     expect(names(['a/det.onnx', 'b/det.onnx'], cwd)).toEqual(['a/det', 'b/det'])
   })
 
-  test('a linked model is found; a broken link and a linked folder are passed over', () => {
+  test('a linked model is found under the name of its link', () => {
     const cwd = folderWith('zoo/a.onnx', 'elsewhere/b.onnx')
-    symlinkSync(join(cwd, 'elsewhere/b.onnx'), join(cwd, 'zoo/b.onnx'))
-    symlinkSync(join(cwd, 'nowhere.onnx'), join(cwd, 'zoo/c.onnx'))
-    symlinkSync(join(cwd, 'elsewhere'), join(cwd, 'zoo/folder'))
-    expect(names(['zoo'], cwd)).toEqual(['a', 'b'])
+    symlinkSync(join(cwd, 'elsewhere/b.onnx'), join(cwd, 'zoo/c.onnx'))
+    expect(names(['zoo'], cwd)).toEqual(['a', 'c'])
+  })
+
+  test('linked folders are followed once, and only where nothing else leads there', () => {
+    const cwd = folderWith('zoo/a.onnx', 'zoo/real/b.onnx', 'elsewhere/deep/c.onnx', 'zoo/node_modules/d.onnx')
+    link('zoo/again', '.', cwd)
+    link('zoo/alias', 'real', cwd)
+    link('zoo/first', '../elsewhere/deep', cwd)
+    link('zoo/second', '../elsewhere', cwd)
+    link('zoo/real/node_modules', '../../elsewhere', cwd)
+    link('elsewhere/deep/up', '..', cwd)
+    expect(names(['zoo'], cwd)).toEqual(['a', 'real/b', 'first/c'])
+    expect(names(['zoo/**/*.onnx', 'elsewhere'], cwd)).toEqual(['a', 'real/b', 'first/c'])
+  })
+
+  test('a linked data set is one of the standard layout', () => {
+    const cwd = folderWith('case/model.onnx', 'kept/input_0.pb')
+    link('case/test_data_set_0', '../kept', cwd)
+    expect(discoverModels(['case'], cwd)).toMatchObject([
+      { name: 'case', dataSets: [join(cwd, 'case/test_data_set_0')] },
+    ])
+  })
+
+  test('a link that leads nowhere is a model if it is named like one, and is left out with a word if not', () => {
+    const cwd = folderWith('zoo/a.onnx')
+    link('zoo/loop', 'loop', cwd)
+    link('zoo/gone', '/mnt/gone', cwd)
+    link('zoo/b.onnx', 'nowhere.onnx', cwd)
+    link('zoo/.#a.onnx', 'somebody@here:1', cwd)
+    const leftOut: LeftOut[] = []
+    expect(discoverModels(['zoo'], cwd, leftOut).map(({ name }) => name)).toEqual(['a', 'b'])
+    expect(leftOut).toEqual([
+      { path: join(cwd, 'zoo/gone'), why: 'is a link to /mnt/gone, which does not exist' },
+      { path: join(cwd, 'zoo/loop'), why: 'is a link that leads back to itself' },
+    ])
+  })
+
+  test('a folder without permission is left out with a word, and refused where it was named', ({
+    skip,
+    onTestFinished,
+  }) => {
+    skip(process.getuid?.() === 0, 'root may read everything')
+    const cwd = folderWith('zoo/a.onnx', 'zoo/locked/b.onnx', 'shut.onnx')
+    chmodSync(join(cwd, 'zoo/locked'), 0)
+    onTestFinished(() => chmodSync(join(cwd, 'zoo/locked'), 0o700))
+    chmodSync(join(cwd, 'shut.onnx'), 0)
+    const leftOut: LeftOut[] = []
+    expect(discoverModels(['zoo'], cwd, leftOut).map(({ name }) => name)).toEqual(['a'])
+    const why = 'may not be read; mend its permissions'
+    expect(leftOut).toEqual([{ path: join(cwd, 'zoo/locked'), why }])
+    for (const path of ['zoo/locked', 'zoo/locked/b.onnx', 'shut.onnx']) {
+      expect(() => refuseMissing([path], cwd)).toThrow(`"${path}" ${why}`)
+    }
+    expect(() => refuseMissing(['zoo/locked/*.onnx'], cwd)).toThrow(`"zoo/locked" ${why}`)
+  })
+
+  test('a link that leads nowhere is refused where it was named', () => {
+    const cwd = folderWith()
+    link('loop.onnx', 'loop.onnx', cwd)
+    link('gone.onnx', 'nowhere.onnx', cwd)
+    expect(() => refuseMissing(['loop.onnx'], cwd)).toThrow('"loop.onnx" is a link that leads back to itself')
+    const gone = '"gone.onnx" is a link to nowhere.onnx, which does not exist'
+    expect(() => refuseMissing(['gone.onnx'], cwd)).toThrow(gone)
+    expect(() => discoverModels(['gone.onnx'], cwd)).toThrow(gone)
   })
 
   test('a path that is not there is refused by name', () => {

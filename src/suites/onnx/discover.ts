@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { globRoot, globToRegExp, isGlob, walkFiles } from '../../files/glob.ts'
 import { nearFile } from '../../files/near-file.ts'
+import { unreadableText, whyUnreadable } from '../../files/unreadable.ts'
 import { configOf } from '../../models/hugging-face.ts'
 
 export interface FoundModel {
@@ -18,40 +19,69 @@ interface Candidate {
   readonly root: string
 }
 
+/** What lies below a path that somebody named and cannot be looked into. */
+export interface LeftOut {
+  readonly path: string
+  readonly why: string
+}
+
 export const DEFAULT_GLOB = 'models/**/*.onnx'
 
-/** Finds models from files, folders and globs, relative to `cwd`. */
-export function discoverModels(paths: readonly string[], cwd: string): FoundModel[] {
+/**
+ * Finds models from files, folders and globs, relative to `cwd`. A model that cannot be read is among them, and its
+ * case says why; `leftOut` gets what may hide some.
+ */
+export function discoverModels(paths: readonly string[], cwd: string, leftOut: LeftOut[] = []): FoundModel[] {
   const patterns = paths.length > 0 ? paths : [DEFAULT_GLOB]
   const candidates = new Map<string, Candidate>()
   for (const pattern of patterns) {
-    for (const found of candidatesOf(pattern, cwd)) if (!candidates.has(found.path)) candidates.set(found.path, found)
+    for (const found of candidatesOf(pattern, cwd, leftOut)) {
+      const place = placeOf(found.path)
+      if (!candidates.has(place)) candidates.set(place, found)
+    }
   }
   return nameModels([...candidates.values()], cwd)
 }
 
-/** A mistyped path is refused without a look at what lies below the others. */
+/** Through whatever linked folders it was reached. A link to a file is a model of its own, with data of its own beside it. */
+function placeOf(path: string): string {
+  return join(realpathSync(dirname(path)), basename(path))
+}
+
+/** A path that is mistyped or cannot be read is refused without a look at what lies below the others. */
 export function refuseMissing(paths: readonly string[], cwd: string): void {
-  for (const pattern of paths) {
-    const path = resolve(cwd, pattern)
-    if (!existsSync(path) && !isGlob(pattern)) missing(pattern, path)
-  }
+  for (const pattern of paths) refuseUnusable(pattern, resolve(cwd, pattern))
 }
 
-function candidatesOf(pattern: string, cwd: string): Candidate[] {
+function refuseUnusable(pattern: string, path: string): void {
+  const isPattern = isGlob(pattern) && !existsSync(path)
+  const why = whyUnreadable(isPattern ? globRoot(path) : path)
+  if (why !== null) throw new UsageError('path', `"${isPattern ? globRoot(pattern) : pattern}" ${why}`)
+  if (!isPattern && !existsSync(path)) missing(pattern, path)
+}
+
+function candidatesOf(pattern: string, cwd: string, leftOut: LeftOut[]): Candidate[] {
   const path = resolve(cwd, pattern)
-  if (!existsSync(path)) return isGlob(pattern) ? globCandidates(pattern, cwd) : missing(pattern, path)
+  refuseUnusable(pattern, path)
+  if (!existsSync(path)) return globCandidates(pattern, cwd, leftOut)
   if (!statSync(path).isDirectory()) return configOf(path) === path ? [] : [{ path, root: dirname(path) }]
-  const models = [...walkFiles(path)].filter((file) => extname(file) === '.onnx')
-  return models.map((file) => ({ path: file, root: path }))
+  return modelsBelow(path, (file) => extname(file) === '.onnx', leftOut)
 }
 
-function globCandidates(pattern: string, cwd: string): Candidate[] {
+function globCandidates(pattern: string, cwd: string, leftOut: LeftOut[]): Candidate[] {
   const root = resolve(cwd, globRoot(pattern))
   if (!existsSync(root)) return []
   const matches = globToRegExp(resolve(cwd, pattern).split(sep).join('/'))
-  const models = [...walkFiles(root)].filter((file) => matches.test(file.split(sep).join('/')))
-  return models.map((path) => ({ path, root }))
+  return modelsBelow(root, (file) => matches.test(file.split(sep).join('/')), leftOut)
+}
+
+function modelsBelow(root: string, isModel: (file: string) => boolean, leftOut: LeftOut[]): Candidate[] {
+  const broken: string[] = []
+  const files = walkFiles(root, (path, error) => {
+    if (isModel(path)) broken.push(path)
+    else leftOut.push({ path, why: unreadableText(path, error) })
+  })
+  return [...[...files].filter(isModel), ...broken].map((path) => ({ path, root }))
 }
 
 function missing(pattern: string, path: string): never {
@@ -66,14 +96,23 @@ function missing(pattern: string, path: string): never {
 function dataSetsOf(path: string): string[] {
   const folder = dirname(path)
   if (basename(path) !== 'model.onnx') return []
-  const sets = readdirSync(folder, { withFileTypes: true }).filter(
-    (entry) => entry.isDirectory() && /^test_data_set_\d+$/.test(entry.name),
+  const sets = listed(folder).filter(
+    (entry) => (entry.isDirectory() || entry.isSymbolicLink()) && /^test_data_set_\d+$/.test(entry.name),
   )
   const number = (name: string) => Number(name.slice('test_data_set_'.length))
   return sets
     .map((entry) => entry.name)
     .sort((a, b) => number(a) - number(b))
     .map((name) => join(folder, name))
+}
+
+/** Without the list nobody knows whether outputs were recorded; walks do not come to a model there, so it was named. */
+function listed(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    throw new UsageError('path', `"${folder}" ${unreadableText(folder, error)}`, { cause: error })
+  }
 }
 
 function nameModels(candidates: readonly Candidate[], cwd: string): FoundModel[] {

@@ -4,6 +4,7 @@ import { FormatError, StageError } from '../../domain/errors.ts'
 import type { Tensor, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { Side, Stage } from '../../domain/verdict.ts'
 import { memoryTrace } from '../../files/memory-trace.ts'
+import { whyUnreadable } from '../../files/unreadable.ts'
 import { readValueFile } from '../../onnx/value-file.ts'
 
 /** Reads `input_<i>.pb` or `output_<i>.pb` of a data set as a trace, value i for declaration i; what is listed twice once. */
@@ -14,6 +15,8 @@ export async function readDataSet(
   stage: Stage,
   side: Side,
 ): Promise<Trace> {
+  const why = whyUnreadable(folder)
+  if (why !== null) throw new StageError(stage, `${folder} ${why}`, { side })
   const count = readdirSync(folder).filter((name) => new RegExp(`^${prefix}_\\d+\\.pb$`).test(name)).length
   if (count > specs.length) {
     throw new StageError(stage, `${count} ${prefix} files but the model declares ${specs.length} ${prefix}s`, { side })

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toBinary } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
@@ -58,6 +58,23 @@ describe('the cases of a run', () => {
     expect((await planned(folder, { only: [join(folder, 'b.onnx')] })).header.cases).toEqual([
       'b/full_model@ort:cpu,optimization=disabled',
     ])
+  })
+
+  test('hold a model that cannot be read, which is an error whatever was asked for, and the rest is judged', async () => {
+    const folder = folderWith({ 'a.onnx': affineModel() })
+    symlinkSync('nowhere.onnx', join(folder, 'gone.onnx'))
+    symlinkSync('loop', join(folder, 'loop'))
+    const said: string[] = []
+    for (const scope of ['full', 'layers'] as const) {
+      const judging = { scopes: [scope], contents: true, notice: (text: string) => said.push(text) }
+      const { results } = await judgeModels(folder, judging)
+      expect(results.filter(({ verdict }) => verdict === 'pass').length).toBe(scope === 'full' ? 1 : 2)
+      const [error] = results.filter(({ verdict }) => verdict === 'error')
+      expect(error).toMatchObject({ model: 'gone', error: { stage: 'import' } })
+      expect(error?.error?.message).toMatch(/gone\.onnx is a link to nowhere\.onnx, which does not exist$/)
+    }
+    const notice = 'not searched for models: loop is a link that leads back to itself'
+    expect(said).toEqual([notice, notice])
   })
 
   test('have the id that older documents write as an alias', async () => {

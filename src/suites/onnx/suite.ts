@@ -2,13 +2,14 @@ import { FormatError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { FileDigests, sha256File } from '../../files/digest.ts'
 import { shownPath } from '../../files/shown-path.ts'
+import { whyUnreadable } from '../../files/unreadable.ts'
 import type { GroupPattern } from '../../onnx/layer-groups.ts'
 import { type LayerSite, layerSites } from '../../onnx/layer-sites.ts'
 import { readModel } from '../../onnx/model.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { discoverFolders } from '../layers/discover.ts'
-import { discoverModels, type FoundModel } from './discover.ts'
+import { discoverModels, type FoundModel, type LeftOut } from './discover.ts'
 import { type FullModelCase, judgeFullModel } from './full-model.ts'
 import type { InputRules } from './inputs.ts'
 import { judgeLayer, type LayerCase } from './layer.ts'
@@ -46,6 +47,8 @@ export interface OnnxSuiteOptions {
   readonly contents: boolean
   /** The command line that selects one case by its id. */
   readonly reproduce: (id: string) => string
+  /** What has no place in a case, such as folders that could not be searched. */
+  readonly notice?: (text: string) => void
 }
 
 export const ONNX_SCOPES = ['full', 'layers'] as const
@@ -84,11 +87,13 @@ export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
   return {
     name: 'onnx',
     async *collect() {
-      const models = discoverModels(options.paths, options.cwd)
+      const leftOut: LeftOut[] = []
+      const models = discoverModels(options.paths, options.cwd, leftOut)
+      if (leftOut.length > 0) options.notice?.(leftOutText(leftOut, options.cwd))
       const isOnly = models.length === 1 && discoverFolders(options.paths, options.cwd).length === 0
       const chosen = models.filter(({ path }) => options.only?.includes(path) ?? true)
       for (const model of chosen) {
-        const content = options.contents ? await sha256File(model.path) : undefined
+        const content = options.contents ? await contentOf(model.path) : undefined
         for await (const found of allCasesOf(model, options)) {
           cases.set(found.id, { ...found, onlyModel: isOnly })
           const { id, part } = found
@@ -105,6 +110,19 @@ export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
   }
 }
 
+const MOST_LEFT_OUT = 5
+
+function leftOutText(leftOut: readonly LeftOut[], cwd: string): string {
+  const shown = leftOut.slice(0, MOST_LEFT_OUT).map(({ path, why }) => `${shownPath(path, cwd)} ${why}`)
+  const more = leftOut.length - shown.length
+  return `not searched for models: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+/** One that cannot be read has none; its case says why. */
+async function contentOf(path: string): Promise<string | undefined> {
+  return whyUnreadable(path) === null ? sha256File(path) : undefined
+}
+
 function pushTo(lists: Map<string, string[]>, key: string, item: string): void {
   const list = lists.get(key)
   if (list) list.push(item)
@@ -118,20 +136,24 @@ async function* allCasesOf(
   options: OnnxSuiteOptions,
 ): AsyncGenerator<Collected<FullModelCase> | Collected<LayerCase>> {
   const full = [...casesOf(model, options)]
-  if (options.scopes.includes('full')) yield* full
-  if (options.scopes.includes('layers')) yield* layerCases(model, full, options)
+  const live = options.scopes.includes('layers') ? full.filter((whole) => isLive(whole, options)) : []
+  const sites = live.length > 0 ? await sitesOf(model, options.layerGroups) : []
+  if (options.scopes.includes('full') || sites === null) yield* full
+  if (sites !== null) yield* layerCases(model, sites, live)
 }
 
 /** Layers are compared with a live reference only: recorded outputs say nothing about what is inside. */
-async function* layerCases(
-  model: FoundModel,
-  full: readonly Collected<FullModelCase>[],
-  { layerGroups, pool }: OnnxSuiteOptions,
-): AsyncGenerator<Collected<LayerCase>> {
+function isLive({ referenceTarget, underTest }: Collected<FullModelCase>, { pool }: OnnxSuiteOptions): boolean {
   const runs = (target: Target | null) => target !== null && !pool.schemaOf(target).stored
-  const live = full.filter(({ referenceTarget, underTest }) => runs(referenceTarget) && runs(underTest))
-  if (live.length === 0) return
-  for (const [place, { node, ...site }] of (await sitesOf(model, layerGroups)).entries()) {
+  return runs(referenceTarget) && runs(underTest)
+}
+
+function* layerCases(
+  model: FoundModel,
+  sites: readonly LayerSite[],
+  live: readonly Collected<FullModelCase>[],
+): Generator<Collected<LayerCase>> {
+  for (const [place, { node, ...site }] of sites.entries()) {
     for (const whole of live) {
       const scope = `${site.scope}${whole.scope.slice('full_model'.length)}`
       const names = [scope, `layer_${node.opType}_${place}`]
@@ -142,12 +164,12 @@ async function* layerCases(
   }
 }
 
-/** A model that cannot be read has no layers; its whole says why. */
-async function sitesOf(model: FoundModel, groups: readonly GroupPattern[]): Promise<LayerSite[]> {
+/** null: the model cannot be read; its whole says why, whatever was asked for. */
+async function sitesOf(model: FoundModel, groups: readonly GroupPattern[]): Promise<LayerSite[] | null> {
   try {
     return layerSites((await readModel(model.path)).graph, groups)
   } catch (error) {
-    if (error instanceof FormatError) return []
+    if (error instanceof FormatError) return null
     throw error
   }
 }
