@@ -35,6 +35,29 @@ describe('places', () => {
     expect(found!.text).toContain('NHWC')
   })
 
+  test('channels first taken for channels last and then transposed, and the other way round', async () => {
+    const [found] = await findingsOf(filled(SHAPE, (n, c, y, x) => VALUES[((n! * 16 + y!) * 24 + x!) * 6 + c!]!))
+    const evidence = { axes: [0, 3, 1, 2], readAs: [2, 16, 24, 6], compared: 4608 }
+    expect(found).toMatchObject({ kind: 'transposed', after: 0, evidence })
+    expect(found!.text).toContain('read as (2, 16, 24, 6), as channels first (NCHW) taken for channels last (NHWC)')
+    const [last] = await findingsOf(filled(SHAPE, (n, c, y, x) => VALUES[((n! * 24 + x!) * 6 + c!) * 16 + y!]!))
+    expect(last).toMatchObject({
+      kind: 'transposed',
+      after: 0,
+      evidence: { axes: [0, 2, 3, 1], readAs: [2, 24, 6, 16] },
+    })
+    const shape = [2, 24, 6, 16]
+    const [other] = await findingsOf(
+      filled(shape, (n, x, c, y) => VALUES[((n! * 6 + c!) * 24 + x!) * 16 + y!]!),
+      shape,
+    )
+    expect(other).toMatchObject({
+      kind: 'transposed',
+      after: 0,
+      evidence: { axes: [0, 2, 1, 3], readAs: [2, 6, 24, 16] },
+    })
+  })
+
   test('a symmetric matrix plus noise is not transposed', async () => {
     const symmetric = filled([40, 40], (y, x) => Math.sin(y! * x!))
     const noisy = symmetric.map((value, i) => value + 0.01 * NOISE[i]!)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { elementCount } from '../../domain/tensor.ts'
 import { measureOrder } from './measure-order.ts'
-import { memoryOrders, sourcePlace } from './memory-orders.ts'
+import { memoryOrders, misreadOrders, sourcePlace } from './memory-orders.ts'
 import { normal, tensor, withPair } from './testing/tensors.ts'
 
 const SHAPES = [
@@ -19,7 +19,7 @@ test.each(SHAPES)(
   async (...shape) => {
     const count = elementCount(shape)
     const reference = normal(count)
-    for (const order of memoryOrders(shape)) {
+    for (const order of [...memoryOrders(shape), ...misreadOrders(shape)]) {
       const target = Array.from({ length: count }, (_, place) => reference[sourcePlace(order, place)]!)
       const sources = [tensor(shape, reference), tensor(shape, target)] as const
       expect(await withPair(...sources, (pair) => measureOrder(pair, order))).toMatchObject({ dd: 0, finite: count })

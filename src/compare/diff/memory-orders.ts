@@ -2,6 +2,8 @@ import { elementCount } from '../../domain/tensor.ts'
 
 /** Axes of a tensor in another order, and where an element in that order lies in the tensor as it is. */
 export interface MemoryOrder {
+  /** What the tensor's memory is read as before its axes are put in order. */
+  readonly from: readonly number[]
   /** As for numpy.transpose: axis k of the result is axis `axes[k]`; axes of size 1 stay where they are. */
   readonly axes: readonly number[]
   readonly shape: readonly number[]
@@ -20,6 +22,15 @@ export function memoryOrders(shape: readonly number[]): MemoryOrder[] {
     .map((order) => memoryOrder(shape, order, long))
 }
 
+/** The other way round: memory is read as a tensor with the axes of `shape` in another order, then put into that shape. */
+export function misreadOrders(shape: readonly number[]): MemoryOrder[] {
+  return memoryOrders(shape).map(({ axes, shape: from }) => inOrder(from, inverse(axes)))
+}
+
+function inverse(axes: readonly number[]): number[] {
+  return axes.map((_, axis) => axes.indexOf(axis))
+}
+
 /** More axes have too many orders. */
 export function canTestOrders(shape: readonly number[]): boolean {
   return shape.filter((size) => size > 1).length <= MOST_AXES
@@ -28,10 +39,15 @@ export function canTestOrders(shape: readonly number[]): boolean {
 function memoryOrder(shape: readonly number[], order: readonly number[], long: readonly number[]): MemoryOrder {
   const axes = shape.map((_, axis) => axis)
   for (const [i, axis] of long.entries()) axes[axis] = order[i]!
+  return inOrder(shape, axes)
+}
+
+function inOrder(from: readonly number[], axes: readonly number[]): MemoryOrder {
   return {
+    from,
     axes,
-    shape: axes.map((axis) => shape[axis]!),
-    strides: axes.map((axis) => elementCount(shape.slice(axis + 1))),
+    shape: axes.map((axis) => from[axis]!),
+    strides: axes.map((axis) => elementCount(from.slice(axis + 1))),
   }
 }
 

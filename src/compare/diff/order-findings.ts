@@ -6,7 +6,7 @@ import { findShift } from './find-shift.ts'
 import { EXPLAINED, FEWEST, type Finding } from './finding.ts'
 import { measureAxisMap, measureShift } from './measure-axis-map.ts'
 import { measureOrder } from './measure-order.ts'
-import { type MemoryOrder, memoryOrders, sourcePlace } from './memory-orders.ts'
+import { type MemoryOrder, memoryOrders, misreadOrders, sourcePlace } from './memory-orders.ts'
 import { joined, type Residual } from './residual.ts'
 import { type Samples, squaredDistance, squaredSpread, valuesAt } from './samples.ts'
 
@@ -66,14 +66,20 @@ function transposed(question: OrderQuestion): Finding | null {
   const { before } = question
   const after = residual.relL2
   const text = orderText(order, question, change(before, after))
-  return { kind: 'transposed', text, before, after, evidence: { axes: order.axes, compared: residual.finite } }
+  const readAs = isMisread(order, question) ? { readAs: order.from } : {}
+  const evidence = { axes: order.axes, ...readAs, compared: residual.finite }
+  return { kind: 'transposed', text, before, after, evidence }
 }
 
-function likeliestOrder({ pair, samples, before }: OrderQuestion): MemoryOrder | null {
+function isMisread({ from }: MemoryOrder, { pair }: OrderQuestion): boolean {
+  return from.join() !== pair.shape.join()
+}
+
+function likeliestOrder({ pair, samples, before, targetShape }: OrderQuestion): MemoryOrder | null {
   const own = before === null ? Number.POSITIVE_INFINITY : squaredDistance(samples.target, samples.reference)
   const limit = EXPLAINED ** 2 * Math.min(own, squaredSpread(samples.target))
   let best: { order: MemoryOrder; distance: number } | null = null
-  for (const order of memoryOrders(pair.shape)) {
+  for (const order of [...memoryOrders(pair.shape), ...misreadOrders(targetShape)]) {
     const places = samples.places.map((place) => sourcePlace(order, place))
     const distance = squaredDistance(samples.target, valuesAt(pair.reference, places))
     if (distance < limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { order, distance }
@@ -86,8 +92,19 @@ const LAYOUTS: Readonly<Record<string, string>> = {
   '0,3,1,2': ', as channels first (NCHW) lies where channels last (NHWC) is meant',
 }
 
-function orderText({ axes, shape }: MemoryOrder, { targetShape }: OrderQuestion, numbers: string): string {
+const MISREADINGS: Readonly<Record<string, string>> = {
+  '0,3,1,2': ', as channels first (NCHW) taken for channels last (NHWC)',
+  '0,2,3,1': ', as channels last (NHWC) taken for channels first (NCHW)',
+}
+
+function orderText(order: MemoryOrder, question: OrderQuestion, numbers: string): string {
+  const { axes, shape, from } = order
+  const { targetShape } = question
   const long = (sizes: readonly number[]) => sizes.filter((size) => size > 1).join()
+  if (isMisread(order, question)) {
+    const layout = MISREADINGS[axes.join()] ?? ''
+    return `transposed after misreading: the target is the reference's memory read as ${formatShape(from)}${layout}, then transposed by ${formatShape(axes)}: ${numbers} once that is undone`
+  }
   if (long(shape) === long(targetShape)) {
     return `transposed: the target is the reference with its axes as ${formatShape(axes)}: ${numbers} after transposing so`
   }
