@@ -134,6 +134,18 @@ describe('values', () => {
     expect(found!.text).toContain('(1/255)')
   })
 
+  test('scaled by so little that most digits do not show it', async () => {
+    const { findings } = await diffTensors(
+      tensor(SHAPE, VALUES, 'float64'),
+      tensor(
+        SHAPE,
+        VALUES.map((value) => value * (1 + 3e-9)),
+        'float64',
+      ),
+    )
+    expect(findings[0]!.text).toContain('the target is the reference times 1.000000003:')
+  })
+
   test('sign flipped, offset, scaled and offset', async () => {
     expect(await findingsOf(VALUES.map((value) => -value))).toMatchObject([{ kind: 'sign-flipped', after: 0 }])
     expect(await kindsOf(VALUES.map((value) => value + 0.5))).toEqual(['offset'])

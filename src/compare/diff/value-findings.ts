@@ -1,5 +1,5 @@
 import type { DType } from '../../domain/dtype.ts'
-import { formatNumber } from '../../domain/text.ts'
+import { digitsApart, formatNumber } from '../../domain/text.ts'
 import type { OpenPair } from './element-reader.ts'
 import { EXPLAINED, FEWEST, type Finding, type FindingKind } from './finding.ts'
 import { change } from './order-findings.ts'
@@ -97,7 +97,9 @@ function linear(kind: FindingKind, factor: number, offset: number): ValueMap {
 function factorText(factor: number): string {
   const inverse = Math.round(1 / factor)
   const isFraction = Math.abs(inverse) > 1 && Math.abs(inverse) <= 65536 && Math.abs(factor * inverse - 1) < 1e-5
-  return isFraction ? `${formatNumber(factor, 6)} (1/${inverse})` : formatNumber(factor, 6)
+  if (isFraction) return `${formatNumber(factor, 6)} (1/${inverse})`
+  // Never "times 1".
+  return formatNumber(factor, digitsApart([1, factor], 6))
 }
 
 function clippings({ reference, target }: Survey): ValueMap[] {
