@@ -239,6 +239,15 @@ describe('structure', () => {
     expect(others).toEqual([])
   })
 
+  test('values that are not finite on either side, but not the same', async () => {
+    const of = (...values: number[]) => tensor([8], [...values, 0, 1, 2, 3].slice(0, 8))
+    const inf = Number.POSITIVE_INFINITY
+    const { findings } = await diffTensors(of(inf, -inf, Number.NaN, inf, inf), of(-inf, inf, inf, 5, inf))
+    expect(findings[0]!.text).toBe(
+      'not finite: 2 infinite on both sides, with the other sign in the target; 1 NaN on one side and infinite on the other; 1 finite in the target where the reference is not; the first at [0]',
+    )
+  })
+
   test('an overflow of float16 is named', async () => {
     const large = VALUES.map((value) => value * 30_000)
     const half = large.map((value) => (Math.abs(value) >= 65_520 ? value * Number.POSITIVE_INFINITY : value))

@@ -24,17 +24,16 @@ const plain = (kind: Finding['kind'], text: string, evidence: Finding['evidence'
 
 /** NaN and infinities that are not the same on both sides. */
 export function nonFiniteFindings({ nonFinite }: Survey, shape: readonly number[]): Finding[] {
-  const { count, first, nanInTarget, infiniteInTarget, axes } = nonFinite
+  const { count, first, nanInTarget, infiniteInTarget, signsDiffer, kindsDiffer, axes } = nonFinite
   if (count === 0 || first === null) return []
+  const finiteInTarget = count - nanInTarget - infiniteInTarget - signsDiffer - kindsDiffer
   const kinds = [
-    ...(nanInTarget > 0 ? [`${nanInTarget} NaN in the target where the reference is finite`] : []),
-    ...(infiniteInTarget > 0
-      ? [`${infiniteInTarget} infinite in the target where the reference is finite${overflow(nonFinite)}`]
-      : []),
-    ...(count > nanInTarget + infiniteInTarget
-      ? [`${count - nanInTarget - infiniteInTarget} not finite in the reference`]
-      : []),
-  ]
+    [nanInTarget, 'NaN in the target where the reference is finite'],
+    [infiniteInTarget, `infinite in the target where the reference is finite${overflow(nonFinite)}`],
+    [signsDiffer, 'infinite on both sides, with the other sign in the target'],
+    [kindsDiffer, 'NaN on one side and infinite on the other'],
+    [finiteInTarget, 'finite in the target where the reference is not'],
+  ].flatMap(([places, words]) => (places === 0 ? [] : [`${places} ${words}`]))
   const text = `not finite: ${kinds.join('; ')}; the first at [${indexOf(first, shape).join(', ')}]`
   const where = axes.flatMap((profile) => concentration(profile)?.words ?? [])
   const places = where.length > 0 && count > 1 ? `; ${where.map((words) => `${words} of them`).join(', ')}` : ''

@@ -38,6 +38,9 @@ interface NonFinitePlaces {
   /** Where only the target is NaN, or infinite. */
   readonly nanInTarget: number
   readonly infiniteInTarget: number
+  /** Where both are infinite and not of one sign, and where one is NaN and the other infinite. */
+  readonly signsDiffer: number
+  readonly kindsDiffer: number
   /** The smallest |reference| that became infinite, and the largest finite |target|. */
   readonly leastInfinite: number | null
   readonly mostFinite: number
@@ -112,13 +115,17 @@ function added(all: readonly PairSums[]): PairSums {
   return Object.fromEntries(names.map((name) => [name, sum(name)])) as Record<keyof PairSums, number>
 }
 
+const ODD = ['count', 'nanInTarget', 'infiniteInTarget', 'signsDiffer', 'kindsDiffer'] as const
+
 function joinNonFinite(all: readonly SurveyPart['nonFinite'][]): SurveyPart['nonFinite'] {
-  const sum = (name: 'count' | 'nanInTarget' | 'infiniteInTarget') => all.reduce((total, part) => total + part[name], 0)
+  const sum = (name: (typeof ODD)[number]) => all.reduce((total, part) => total + part[name], 0)
   const least = all.flatMap(({ leastInfinite }) => leastInfinite ?? [])
   return {
     count: sum('count'),
     nanInTarget: sum('nanInTarget'),
     infiniteInTarget: sum('infiniteInTarget'),
+    signsDiffer: sum('signsDiffer'),
+    kindsDiffer: sum('kindsDiffer'),
     first: all.find(({ first }) => first !== null)?.first ?? null,
     leastInfinite: least.length > 0 ? Math.min(...least) : null,
     axes: joinProfiles(all.map(({ axes }) => axes)),
@@ -133,7 +140,7 @@ class Surveyor {
   readonly #axes: AxisProfiles
   readonly #nonFiniteAxes: AxisProfiles
   readonly #sums = { finite: 0, r: 0, d: 0, rr: 0, dd: 0, dr: 0, neighbours: 0 }
-  readonly #odd = { count: 0, nanInTarget: 0, infiniteInTarget: 0 }
+  readonly #odd = { count: 0, nanInTarget: 0, infiniteInTarget: 0, signsDiffer: 0, kindsDiffer: 0 }
   #firstOdd: number | null = null
   #leastInfinite: number | null = null
   #others = 0
@@ -191,8 +198,10 @@ class Surveyor {
   #countOdd(place: number, r: number, t: number): void {
     this.#odd.count++
     this.#firstOdd ??= place
-    if (!Number.isFinite(r)) return
-    if (Number.isNaN(t)) this.#odd.nanInTarget++
+    if (!Number.isFinite(r)) {
+      if (r === -t) this.#odd.signsDiffer++
+      else if (!Number.isFinite(t)) this.#odd.kindsDiffer++
+    } else if (Number.isNaN(t)) this.#odd.nanInTarget++
     else {
       this.#odd.infiniteInTarget++
       this.#leastInfinite = Math.min(this.#leastInfinite ?? Number.POSITIVE_INFINITY, Math.abs(r))
