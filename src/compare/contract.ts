@@ -39,6 +39,8 @@ export interface Selection {
   readonly tensor: string
   readonly axis: number
   readonly keepDims: boolean
+  /** Of equal values the last one is asked for; otherwise a tie may be broken either way. */
+  readonly last?: boolean
 }
 
 /** `source` says in words where the limits come from; it opens the rule's text in the result. */

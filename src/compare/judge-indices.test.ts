@@ -14,14 +14,15 @@ function tensor(dtype: DType, shape: number[], values: number[]): TensorSource {
 
 interface Given {
   op?: Selection['op']
+  last?: boolean
   axis?: number
   indexed?: TensorSource
   shape?: number[]
 }
 
 function compare(reference: number[], target: number[], given: Given): Promise<OutputResult> {
-  const { op = 'ArgMax', axis = -1, indexed, shape = [reference.length] } = given
-  const selection = { op, axis, tensor: 'x', keepDims: false }
+  const { op = 'ArgMax', axis = -1, indexed, shape = [reference.length], last = false } = given
+  const selection = { op, axis, tensor: 'x', keepDims: false, last }
   const rule = { kind: 'index', selection, tolerance: toleranceFor('float32', 'model'), source: 'ArgMax' } as const
   const context = { generated: false, targetDType: null, indexed }
   return compareTensors(tensor('int64', shape, reference), tensor('int64', shape, target), rule, context)
@@ -35,6 +36,17 @@ describe('indices', () => {
     expect(result).toMatchObject({ verdict: 'pass', mismatches: { count: 0, of: 2, allowed: 0 } })
     expect(result.metrics.find(({ name }) => name === 'index_different')?.value).toBe(2)
     expect(result.rule).toBe('ArgMax: the values that ArgMax selects in "x", |t−r| ≤ 1e-3·|r| + 1e-4·max|r|')
+  })
+
+  test('of equal values the last counts where it is asked for, and near ones stay near', async () => {
+    const result = await compare([2, 0], [1, 0], { indexed: SCORES, last: true })
+    expect(result).toMatchObject({ verdict: 'fail', mismatches: { count: 1, of: 2 } })
+    expect(result.reason).toBe('1 of 2 indices differ between equal values, where the last is asked for (select_last_index)')
+    expect(result.rule).toContain('selects in "x", of equal ones the last, |t−r|')
+    expect(result.worst).toMatchObject([{ reference: '2 (selects 5)', target: '1 (selects 5)', error: 1 }])
+    expect((await compare([2, 0], [2, 2], { indexed: SCORES, last: true })).verdict).toBe('pass')
+    const nan = tensor('float32', [2], [Number.NaN, Number.NaN])
+    expect((await compare([1], [0], { indexed: nan, last: true })).verdict).toBe('pass')
   })
 
   test('an index that selects another value fails and shows both values', async () => {

@@ -33,7 +33,7 @@ export async function judgeIndices(
   }
   const values = await SelectedValues.read(indexed, rule.tolerance)
   const sides = { reference: await readIndices(reference, 'reference'), target: await readIndices(target, 'target') }
-  const findings = compareSelections(sides, values, layout)
+  const findings = compareSelections(sides, values, layout, rule.selection.last ?? false)
   return resultOf(reference, rule, values.hasScale, findings)
 }
 
@@ -62,8 +62,9 @@ interface Findings {
   readonly repeated: number
   /** Other numbers than the reference's. */
   readonly different: number
-  /** Of these, the ones that select a value too far from the reference's. */
+  /** Of these, the ones that select a value too far from the reference's, or not the last of equal ones. */
   readonly mismatches: number
+  readonly notLast: number
   readonly maxDistance: number
 }
 
@@ -72,19 +73,23 @@ interface Sides {
   readonly target: Indices
 }
 
-function compareSelections(sides: Sides, values: SelectedValues, layout: IndexLayout): Findings {
+function compareSelections(sides: Sides, values: SelectedValues, layout: IndexLayout, last: boolean): Findings {
   const worst = new WorstPlaces()
   const count = sides.reference.numbers.length
-  let [different, mismatches, outOfRange, maxDistance] = [0, 0, 0, 0]
+  let [different, mismatches, notLast, outOfRange, maxDistance] = [0, 0, 0, 0, 0]
   for (let element = 0; element < count; element++) {
     if (isSameIndex(sides, element)) continue
     const choice = compareChoice(sides, values, layout, element)
     different++
+    const isNotLast = last && choice.isTie
     if (choice.isOutOfRange) outOfRange++
-    if (!(choice.distance <= choice.allowed)) mismatches++
+    if (isNotLast) notLast++
+    if (isNotLast || !(choice.distance <= choice.allowed)) mismatches++
     if (!(choice.distance <= maxDistance)) maxDistance = choice.distance
-    if (!worst.wants(choice.distance, choice.allowed)) continue
-    worst.add(element, choice.distance, choice.allowed)
+    const error = isNotLast ? apart(sides, element) : choice.distance
+    const allowed = isNotLast ? 0 : choice.allowed
+    if (!worst.wants(error, allowed)) continue
+    worst.add(element, error, allowed)
     worst.describe((at) => [
       showIndex(sides.reference, at, values, layout),
       showIndex(sides.target, at, values, layout),
@@ -97,6 +102,7 @@ function compareSelections(sides: Sides, values: SelectedValues, layout: IndexLa
     repeated: countRepeated(sides, values.count, layout),
     different,
     mismatches,
+    notLast,
     maxDistance,
   }
 }
@@ -113,9 +119,15 @@ function compareChoice({ reference, target }: Sides, values: SelectedValues, lay
   const otherPlace = layout.placeOf(target.numbers, element)
   const isOutOfRange = otherPlace === null
   if (!layout.selects(element) || place === null || isOutOfRange) {
-    return { isOutOfRange, distance: Number.POSITIVE_INFINITY, allowed: 0 }
+    return { isOutOfRange, isTie: false, distance: Number.POSITIVE_INFINITY, allowed: 0 }
   }
-  return { isOutOfRange, distance: values.distance(place, otherPlace), allowed: values.allowedAt(place) }
+  const distance = values.distance(place, otherPlace)
+  return { isOutOfRange, isTie: distance === 0 && !values.isNaN(place), distance, allowed: values.allowedAt(place) }
+}
+
+/** Of a tie that was broken wrongly only the indices differ. */
+function apart({ reference, target }: Sides, element: number): number {
+  return Math.abs(reference.numbers[element]! - target.numbers[element]!)
 }
 
 /** How often the target selects a place that it selected before; 0 where the reference does so too. */
@@ -160,13 +172,13 @@ function resultOf(reference: TensorSource, rule: IndexRule, hasScale: boolean, f
   }
 }
 
-function faultsOf(rule: IndexRule, { count, outOfRange, repeated, mismatches }: Findings): string[] {
+function faultsOf(rule: IndexRule, { count, outOfRange, repeated, mismatches, notLast }: Findings): string[] {
   const faults: string[] = []
   if (outOfRange > 0) faults.push(`${outOfRange} of ${count} indices are out of range`)
   if (repeated > 0) faults.push(`${repeated} of ${count} indices select a place twice`)
-  if (mismatches > 0 && !(mismatches / count <= rule.tolerance.allowedMismatch)) {
-    faults.push(`${mismatches} of ${count} indices select another value`)
-  }
+  if (mismatches === 0 || mismatches / count <= rule.tolerance.allowedMismatch) return faults
+  if (notLast > 0) faults.push(`${notLast} of ${count} indices differ between equal values, where the last is asked for (select_last_index)`)
+  if (mismatches > notLast) faults.push(`${mismatches - notLast} of ${count} indices select another value`)
   return faults
 }
 

@@ -29,8 +29,9 @@ function describeLimits(rule: Rule, hasScale: boolean): string {
   if (rule.kind === 'exact') return 'exactly equal'
   if (rule.kind === 'float') return describeTolerance(rule.tolerance, hasScale)
   if (rule.kind === 'index') {
-    const { op, tensor } = rule.selection
-    return `the values that ${op} selects in "${tensor}", ${describeElementLimit(rule.tolerance, hasScale)}`
+    const { op, tensor, last } = rule.selection
+    const ties = last ? ', of equal ones the last' : ''
+    return `the values that ${op} selects in "${tensor}"${ties}, ${describeElementLimit(rule.tolerance, hasScale)}`
   }
   const unit = rule.steps === 1 ? 'step' : 'steps'
   return `at most ${rule.steps} ${unit} off, in at most ${formatLimit(rule.allowedMismatch * 100)} % of the elements`

@@ -57,6 +57,10 @@ export class SelectedValues {
     return Object.is(a, b) ? 0 : Math.abs(a - b)
   }
 
+  isNaN(place: number): boolean {
+    return Number.isNaN(this.#numberAt(place))
+  }
+
   /** How far a value may lie from the one at `place`; integers not at all. */
   allowedAt(place: number): number {
     const { dtype } = this.#source

@@ -51,6 +51,16 @@ const cases: [string, object, readonly NodeParts[]][] = [
   ['quantised values cast to float', plain, [node('QuantizeLinear', 'x s', 'q'), node('Cast', 'q', 'y', { to: 1n })]],
   ['MatMulInteger', plain, [node('MatMulInteger', 'x w', 'y')]],
   ['ArgMax', argmax, [argmaxNode, node('Identity', 'a', 'y')]],
+  [
+    'ArgMax that asks for the last of equal values',
+    { ...argmax, axis: 0, keepDims: true, last: true },
+    [node('ArgMax', 'x', 'y', { select_last_index: 1n })],
+  ],
+  [
+    'ArgMax that says it does not',
+    { ...argmax, axis: 0, keepDims: true },
+    [node('ArgMax', 'x', 'y', { select_last_index: 0n })],
+  ],
   ['ArgMax with defaults', { ...argmax, axis: 0, keepDims: true }, [node('ArgMax', 'x', 'y')]],
   [
     'ArgMax reshaped and cast',

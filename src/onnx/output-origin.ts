@@ -79,7 +79,16 @@ function indexOrigin(node: NodeProto, output: number): OutputOrigin {
   const axis = intAttribute(node, 'axis')
   if (opType === 'ArgMax' || opType === 'ArgMin') {
     const keepDims = intAttribute(node, 'keepdims') !== 0
-    return { kind: 'index', op: opType, tensor: first, axis: axis ?? 0, keepDims, largest: opType === 'ArgMax' }
+    const last = intAttribute(node, 'select_last_index') === 1 ? { last: true } : {}
+    return {
+      kind: 'index',
+      op: opType,
+      tensor: first,
+      axis: axis ?? 0,
+      keepDims,
+      largest: opType === 'ArgMax',
+      ...last,
+    }
   }
   if (opType === 'TopK' && output === 1) {
     const largest = intAttribute(node, 'largest') !== 0

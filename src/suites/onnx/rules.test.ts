@@ -24,12 +24,12 @@ function constants(reference: Tensor, target: Tensor, because: string | null): E
 }
 
 /** Scores and the place of the largest. */
-function argMax(target: number, because: string | null): Edge {
+function argMax(target: number, because: string | null, last = 0n): Edge {
   const scores = tensor('float32', [1, 4], [1, 3, 3, 2])
   const model = buildModel({
     nodes: [
       { op: 'Constant', outputs: ['scores'], attributes: { value: scores } },
-      { op: 'ArgMax', inputs: ['scores'], outputs: ['best'], attributes: { axis: 1n } },
+      { op: 'ArgMax', inputs: ['scores'], outputs: ['best'], attributes: { axis: 1n, select_last_index: last } },
     ],
     outputs: [
       { name: 'scores', dtype: 'float32', shape: [1, 4] },
@@ -90,6 +90,8 @@ const edges: Readonly<Record<string, Edge>> = {
   'near-zero-rounded': constants(floats(...small), floats(...small.map((value) => value * (1 + 1e-6))), null),
   'all-zero-1e-6': constants(floats(0, 0), floats(0, 1e-6), '1 of 2 values are over the limit'),
   'argmax-tie': argMax(2, null),
+  'argmax-first-for-last': argMax(1, '1 of 1 indices differ between equal values', 1n),
+  'argmax-last': argMax(2, null, 1n),
   'argmax-other-value': argMax(3, '1 of 1 indices select another value'),
   'argmax-out-of-range': argMax(4, '1 of 1 indices are out of range'),
   'uint8-off-by-one': constants(bytes, tensor('uint8', [4], [1, 2, 3, 5]), '1 of 4 values differ'),
