@@ -64,7 +64,15 @@ async function compareNamed(
   const rule = options.ruleOf(name, { name, dtype, shape })
   const indexed = rule.kind === 'index' ? options.indexed?.(rule.selection.tensor) : undefined
   const { generated, targetDType, measurer } = options
-  return compareTensors(reference, target, rule, { generated, targetDType, indexed, measurer })
+  const output = await compareTensors(reference, target, rule, { generated, targetDType, indexed, measurer })
+  return doubtRandom(output, options.randomBy?.(name) ?? null)
+}
+
+/** Random values that differ prove nothing; shapes and dtypes are not random. */
+function doubtRandom(output: OutputResult, by: string | null): OutputResult {
+  if (by === null || output.verdict !== 'fail' || output.mismatches === null) return output
+  const reason = `random: ${by} draws its values, and no two runtimes draw the same; ${output.reason}`
+  return { ...output, verdict: 'inconclusive', reason, flags: [...output.flags, 'random'] }
 }
 
 function tensorOf(trace: Trace, name: string, side: Side): TensorSource {

@@ -80,6 +80,8 @@ export interface CompareOptions {
   readonly indexed?: (tensor: string) => TensorSource | undefined
   /** Such as threads that read the files of both sides themselves. */
   readonly measurer?: PairMeasurer
+  /** What makes a tensor's values random, in words; null: nothing does. */
+  readonly randomBy?: (tensorName: string) => string | null
 }
 
 export interface TraceComparison {

@@ -62,7 +62,7 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   )
   const subject = { id: c.id, model: model.model, tested: tested.model, target: c.underTest }
   const rules = rulesFor({ ...subject, scope: 'model', overrides: options.tolerances })
-  const request = { rules, target: c.underTest, generated: inputs.generated }
+  const request = { rules, target: c.underTest, generated: inputs.generated, model: model.model }
   const compareTwo = (one: Given, two: Given) => compareSides(bench, one.trace, two.trace, request)
   const compare = (given: Given) => compareTwo(reference, given)
   const comparison = await compare(target)

@@ -206,7 +206,7 @@ function compareGiven({ c, lab, options, cut, tested, isMadeUp }: Work, referenc
   const arithmetic = arithmeticIn(cut, reference.trace)
   const rules = rulesFor({ ...subject, arithmetic, overrides: options.tolerances })
   const generated = isMadeUp && [...cut.inputs.tensors.values()].some(isData)
-  const request = { rules, target: c.underTest, generated }
+  const request = { rules, target: c.underTest, generated, model: cut.model }
   return compareSides({ lab, inputs: cut.inputs }, reference.trace, target.trace, request)
 }
 

@@ -105,6 +105,11 @@ export function plainRules({ id, overrides }: Pick<RulesRequest, 'id' | 'overrid
   }
 }
 
+/** The output that a tensor belongs to, which may be a sequence of them. */
+export function outputOf(tensor: string): string {
+  return tensor.replace(/#\d+$/, '')
+}
+
 /** Which rule judges which output. */
 export function rulesFor(asked: RulesRequest): RuleOf {
   const request: RulesRequest & LimitsRequest = {
@@ -113,7 +118,7 @@ export function rulesFor(asked: RulesRequest): RuleOf {
     opOf: (output) => producerOp(asked.model, output),
   }
   return (tensor, spec) => {
-    const output = tensor.replace(/#\d+$/, '')
+    const output = outputOf(tensor)
     const kind = dtypeKind(spec.dtype)
     if (kind === 'float' || kind === 'complex') return { kind: 'float', ...limits(request, output, spec.dtype) }
     const { kind: origin, ...selection } = outputOrigin(request.model, output)

@@ -2,15 +2,18 @@ import { compareTraces } from '../../compare/compare-traces.ts'
 import type { TraceComparison } from '../../compare/contract.ts'
 import { SkipCase, StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import type { Trace, ValueSpec } from '../../domain/tensor.ts'
+import { elementCount, type Trace, type ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { fileMeasurer } from '../../files/file-measurer.ts'
+import type { ModelFacts } from '../../onnx/model.ts'
+import { mayBeRandom, randomOrigins, scalarOf } from '../../onnx/random-origin.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
+import { readWhole } from '../../tensors/read-whole.ts'
 import { capture } from './capture.ts'
 import type { LoadedModel } from './load.ts'
-import { declaredPrecision, type RuleOf } from './rules.ts'
+import { declaredPrecision, outputOf, type RuleOf } from './rules.ts'
 
 /** What a side runs: a whole model or a part of one. */
 export interface SideModel {
@@ -107,6 +110,8 @@ export interface ComparisonRequest {
   readonly target: Target
   /** Some input was made up, so constant outputs prove nothing. */
   readonly generated: boolean
+  /** The graph whose random ops make outputs differ in a healthy target. */
+  readonly model?: ModelFacts
 }
 
 export async function compareSides(
@@ -117,7 +122,9 @@ export async function compareSides(
 ): Promise<TraceComparison> {
   let comparison: TraceComparison | undefined
   await lab.step({ title: 'compare', stage: 'compare', key: null }, async () => {
+    const randomBy = await randomOutputs(request.model, inputs)
     comparison = await compareTraces(reference, target, {
+      randomBy,
       ruleOf: request.rules,
       generated: request.generated,
       targetDType: declaredPrecision(request.target),
@@ -126,6 +133,18 @@ export async function compareSides(
     })
   })
   return comparison!
+}
+
+/** By the reference's model: that the target's has random ops where this one has none is a fault. */
+async function randomOutputs(model: ModelFacts | undefined, inputs: Trace): Promise<(tensor: string) => string | null> {
+  if (!model || !mayBeRandom(model.proto)) return () => null
+  const given = new Map<string, number>()
+  for (const [name, source] of inputs.tensors) {
+    const scalar = elementCount(source.shape) === 1 ? scalarOf({ ...source, bytes: await readWhole(source) }) : null
+    if (scalar !== null) given.set(name, scalar)
+  }
+  const originOf = randomOrigins(model.proto, given)
+  return (tensor) => originOf(outputOf(tensor))
 }
 
 /** Whether a target whose sessions share memory gives numbers that pass when nothing ran before. */
