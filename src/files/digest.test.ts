@@ -1,8 +1,8 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { digestOf, sha256File } from './digest.ts'
+import { digestOf, FileDigests, sha256File } from './digest.ts'
 
 const ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
 
@@ -26,4 +26,31 @@ test('values that JSON would confuse have different digests', () => {
 test('what is no plain data is refused instead of digested as {}', () => {
   expect(() => digestOf({ a: new Map([[1, 2]]) })).toThrow(/Map/)
   expect(() => digestOf([undefined])).toThrow(/undefined/)
+})
+
+test('what a large file gave is kept for later runs, until the file changes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'assay-'))
+  const [path, kept] = [join(folder, 'weights'), join(folder, 'kept')]
+  const digest = () => new FileDigests(kept, 2).of(path)
+  await writeFile(path, 'abc')
+  expect(await digest()).toBe(ABC)
+  await expect(readdir(kept), 'it may change again within the same instant').rejects.toThrow('ENOENT')
+  await utimes(path, 1e9, 1e9)
+  expect(await digest()).toBe(ABC)
+  const [record] = await readdir(kept)
+  const marker = 'f'.repeat(64)
+  await writeFile(join(kept, record!), marker)
+  expect(await digest()).toBe(marker)
+  await writeFile(join(kept, record!), 'torn')
+  expect(await digest()).toBe(ABC)
+  await writeFile(path, 'abd')
+  await utimes(path, 1e9, 1e9)
+  expect(await digest()).toBe(await sha256File(path))
+})
+
+test('where nothing can be kept a file is read again', async () => {
+  const path = join(await mkdtemp(join(tmpdir(), 'assay-')), 'abc')
+  await writeFile(path, 'abc')
+  await utimes(path, 1e9, 1e9)
+  expect(await new FileDigests(join(path, 'no folder'), 2).of(path)).toBe(ABC)
 })

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeFileAtomic } from './atomic.ts'
 
 /** sha256 of a file's content, in hex, without holding the file. */
 export async function sha256File(path: string): Promise<string> {
@@ -9,18 +11,44 @@ export async function sha256File(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Reads a file again only when it is another one or was changed. */
+/** Weights of many gigabytes take seconds to read, all else does not. */
+const LARGE_BYTES = 2 ** 26
+/** A file may change twice within what its times tell apart. */
+const SETTLED_MS = 2000
+
+/** Reads a file again only when it is another one or was changed; of large ones a folder keeps that for later runs. */
 export class FileDigests {
   readonly #known = new Map<string, Promise<string>>()
+  readonly #folder: string | null
+  readonly #largeBytes: number
+
+  constructor(folder: string | null = null, largeBytes = LARGE_BYTES) {
+    this.#folder = folder
+    this.#largeBytes = largeBytes
+  }
 
   async of(path: string): Promise<string> {
     const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path)
     const identity = JSON.stringify([path, dev, ino, size, mtimeMs, ctimeMs])
     const known = this.#known.get(identity)
     if (known) return known
-    const digest = sha256File(path)
+    const isKept = size >= this.#largeBytes && Date.now() - mtimeMs > SETTLED_MS
+    const digest = isKept ? this.#kept(path, identity) : sha256File(path)
     this.#known.set(identity, digest)
     digest.catch(() => this.#known.delete(identity))
+    return digest
+  }
+
+  async #kept(path: string, identity: string): Promise<string> {
+    if (this.#folder === null) return sha256File(path)
+    const file = join(this.#folder, `${digestOf(identity)}.sha256`)
+    const kept = await readFile(file, 'utf8').catch(() => '')
+    if (/^[0-9a-f]{64}$/.test(kept)) return kept
+    const digest = await sha256File(path)
+    // Where it cannot be kept, it is read again next time.
+    await mkdir(this.#folder, { recursive: true })
+      .then(() => writeFileAtomic(file, digest))
+      .catch(() => {})
     return digest
   }
 }
