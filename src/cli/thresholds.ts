@@ -16,6 +16,7 @@ export const thresholds: Action = async (words, options, io) => {
   const metricsFolder = String(values.metricsDir)
   const learnt = await learnThresholds({
     cwd: io.cwd,
+    environment: io.env,
     models: [...words, ...((values.model as string[] | undefined) ?? [])],
     metrics: metricNames(values.metrics as readonly string[]),
     metricsFolder,

@@ -5,7 +5,12 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { measureSequence } from '../compare/decoders/summarise-sequence.ts'
 import { keptPair } from '../compare/testing/kept-steps.ts'
 import { writeMetricFiles } from '../files/decoders/metric-files.ts'
+import { withModelDigests } from '../files/decoders/model-digests.ts'
 import { writeSequences } from '../files/decoders/sequences-file.ts'
+import { microDecoder } from '../models/micro/choices.ts'
+import { writeMicroFolder } from '../models/micro/write-folder.ts'
+import { modelDigestsOf } from '../suites/decoders/model-identity.ts'
+import { OnnxExports } from '../suites/decoders/onnx-exports.ts'
 import { learnThresholds } from './learn-thresholds.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'assay thresholds '))
@@ -20,7 +25,7 @@ function folderWith(files: Readonly<Record<string, string>>): string {
 }
 
 const learn = (folder: string, metrics: readonly ('ce' | 'diff_mean')[] = ['ce'], outputFolder = folder) =>
-  learnThresholds({ cwd: folder, models: [], metrics, metricsFolder: folder, outputFolder })
+  learnThresholds({ cwd: folder, environment: {}, models: [], metrics, metricsFolder: folder, outputFolder })
 
 const CE = 'm_max-new-tokens-2_batch-size-8_seq-length-64_dtype-fp16.ce.csv'
 
@@ -65,7 +70,14 @@ test('all files of exactly each model are pooled, and each shape keeps its own',
     [of('org--m-big', '-64', 'ce')]: 'ce\n100\n200\n',
   })
   const models = ['org/m', 'org/m-big']
-  const request = { cwd: '/', models, metrics: ['ce'] as const, metricsFolder: folder, outputFolder: folder }
+  const request = {
+    cwd: '/',
+    environment: {},
+    models,
+    metrics: ['ce'] as const,
+    metricsFolder: folder,
+    outputFolder: folder,
+  }
   const learnt = await learnThresholds(request)
   expect(learnt.map(({ model, files, thresholds }) => [model, files, thresholds.metrics.ce!.value])).toEqual([
     ['org--m', 2, 3.9699999999999998],
@@ -85,13 +97,18 @@ test('all files of exactly each model are pooled, and each shape keeps its own',
 describe('sequences beside metric files', () => {
   const logits = [[3, 2, 1]]
   const { summary } = measureSequence({ prompt: 'p', ...keptPair(logits, logits, 2), eos: [] })
-  const rest = { reference: 'r', versions: {}, digests: {}, dataset: 'bundled', topK: 2, created: 'now' }
+  const rest = { reference: 'r', versions: {}, dataset: 'bundled', topK: 2, created: 'now' }
 
-  const write = async (folder: string, batchSize: number, baseline: string, kept: number) => {
+  interface Of {
+    readonly model?: string
+    readonly digests?: Record<string, string>
+  }
+  const write = async (folder: string, batchSize: number, baseline: string, kept: number, of: Of = {}) => {
+    const { model = 'm', digests = {} } = of
     const shape = { newTokens: 2, batchSize, promptLength: 64, dtype: 'fp16' }
     const values = { ce: [1, 2], diff_mean: [1, 2], prob_mean: [1, 2], prob_std: [1, 2] }
-    await writeMetricFiles(folder, 'm', shape, values)
-    await writeSequences(folder, { model: 'm', baseline, shape, sequences: [{ ...summary, kept }], ...rest })
+    await writeMetricFiles(folder, model, shape, values)
+    await writeSequences(folder, { model, digests, baseline, shape, sequences: [{ ...summary, kept }], ...rest })
   }
 
   test('give the thresholds their origin, and their names are kept', async () => {
@@ -115,5 +132,48 @@ describe('sequences beside metric files', () => {
     const folder = folderWith({})
     await write(folder, 1, 'one', 3)
     await expect(learn(folder)).rejects.toThrow(/2 tokens in .* and 3 in its sequences\.json/)
+  })
+
+  test('of one model under two spellings of its path are pooled, and say what it is', async () => {
+    const folder = folderWith({})
+    await write(folder, 1, 'one', 2, { model: './m', digests: { 'model/config.json': 'c', tokenizer: 't' } })
+    await write(folder, 8, 'one', 2, { model: 'm/', digests: { 'model/model.safetensors': 'w', tokenizer: 't' } })
+    const [learnt] = await learn(folder)
+    expect(learnt!.thresholds.digests).toEqual({ 'config.json': 'c', 'model.safetensors': 'w' })
+    expect(learnt!.files).toBe(2)
+  })
+
+  test('of a model that changed under its name are not pooled', async () => {
+    const folder = folderWith({})
+    for (const [batch, digest] of [
+      [1, 'before'],
+      [8, 'after'],
+    ] as const)
+      await write(folder, batch, 'one', 2, { digests: { 'model/model.safetensors': digest } })
+    await expect(learn(folder)).rejects.toThrow(
+      'shapes were measured with different models of the name "m", on now and on now: model.safetensors differs',
+    )
+  })
+
+  test('tell which files are of a folder that was called otherwise when it was measured', async () => {
+    const folder = folderWith({})
+    const sizes = { weightDType: 'float32', graphDTypes: ['float32'], force: false } as const
+    const config = microDecoder('llama', { layers: 1, hidden: 8, heads: 2, positions: 128 })
+    for (const [name, seed] of [
+      ['here', 1],
+      ['other', 2],
+    ] as const)
+      await writeMicroFolder({ folder: join(folder, name), config, seed, ...sizes })
+    const digests = withModelDigests(await modelDigestsOf(join(folder, 'here'), new OnnxExports()))
+    await write(folder, 1, 'one', 2, { model: '/gpu/m-v1', digests })
+    await write(folder, 1, 'one', 2, { model: '/gpu/m-v2', digests: { 'model/model.safetensors': 'other' } })
+    const request = { cwd: folder, environment: {}, metrics: ['ce'], metricsFolder: '.', outputFolder: '.' } as const
+    const [learnt] = await learnThresholds({ ...request, models: ['./here'] })
+    expect(learnt).toMatchObject({ model: '--gpu--m-v1', thresholds: { model: '/gpu/m-v1' } })
+    await expect(learnThresholds({ ...request, models: ['other'] })).rejects.toThrow('unknown model "other" in .')
+    await write(folder, 1, 'one', 2, { model: '/gpu/again', digests })
+    await expect(learnThresholds({ ...request, models: ['here'] })).rejects.toThrow(
+      '--gpu--again and --gpu--m-v1 in . are both of here; name one of them with --model',
+    )
   })
 })

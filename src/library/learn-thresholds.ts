@@ -3,10 +3,13 @@ import { basename, relative, resolve } from 'node:path'
 import type { MetricName } from '../compare/decoders/contract.ts'
 import { quantileInterval } from '../compare/statistics/binomial.ts'
 import { percentile, sorted } from '../compare/statistics/percentile.ts'
+import type { Environment } from '../domain/environment.ts'
 import { FormatError, UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/target.ts'
+import { cleanText } from '../domain/text.ts'
 import { findMetricFiles, type MetricFile, readMetricFile } from '../files/decoders/metric-files.ts'
 import { type MetricShape, modelInNames } from '../files/decoders/metric-names.ts'
+import { compareModels, type ModelDigests, modelDigestsIn } from '../files/decoders/model-digests.ts'
 import { readSequences, SEQUENCES_ENDING, type SequencesFile } from '../files/decoders/sequences-file.ts'
 import { type Threshold, type ThresholdsFile, writeThresholds } from '../files/decoders/thresholds-file.ts'
 import { describeEnvironment } from './environment.ts'
@@ -18,6 +21,7 @@ const CONFIDENCE = 0.95
 export interface ThresholdsRequest {
   /** Where paths begin. */
   readonly cwd: string
+  readonly environment: Environment
   /** Empty: every model of the folder. */
   readonly models: readonly string[]
   readonly metrics: readonly MetricName[]
@@ -40,7 +44,7 @@ export async function learnThresholds(request: ThresholdsRequest): Promise<Learn
   const all = findMetricFiles(metricsFolder, cwd)
   refuseNoFolder(request)
   const folder = resolve(cwd, request.outputFolder)
-  const models = modelsOf(request, all)
+  const models = await modelsOf(request, all)
   const learnt: Omit<LearntThresholds, 'path'>[] = []
   for (const [model, given] of models) learnt.push(await learnModel(model, given, all, request))
   const written: LearntThresholds[] = []
@@ -54,18 +58,48 @@ function refuseNoFolder({ cwd, outputFolder: folder }: ThresholdsRequest): void 
 }
 
 /** Exactly the models that were asked for, as they stand in names, with how they were written. */
-function modelsOf({ models, metricsFolder }: ThresholdsRequest, all: readonly MetricFile[]): Map<string, string> {
+async function modelsOf(request: ThresholdsRequest, all: readonly MetricFile[]): Promise<Map<string, string>> {
+  const { models, metricsFolder } = request
   const found = [...new Set(all.map(({ model }) => model))]
   if (found.length === 0) {
     const names = '<model>_max-new-tokens-N_batch-size-B_seq-length-S_dtype-D.<metric>.csv'
     throw new UsageError('metrics', `no metric files in ${metricsFolder}; they are named ${names}`)
   }
-  const asked = models.length > 0 ? models : found
-  for (const model of asked) {
-    if (found.includes(modelInNames(model))) continue
-    throw unknown('model', `model "${model}" in ${metricsFolder}`, modelInNames(model), found)
+  const names = new Map<string, string>()
+  for (const model of models.length > 0 ? models : found) {
+    const spelt = modelInNames(model)
+    const name = found.includes(spelt) ? spelt : await nameByContent(model, request, all)
+    if (name === null) throw unknown('model', `model "${model}" in ${metricsFolder}`, spelt, found)
+    names.set(name, model)
   }
-  return new Map(asked.map((model) => [modelInNames(model), model]))
+  return names
+}
+
+/** The same folder may be called otherwise than when it was measured; null: no files are of this model. */
+async function nameByContent(
+  model: string,
+  { cwd, environment, metricsFolder }: ThresholdsRequest,
+  all: readonly MetricFile[],
+): Promise<string | null> {
+  // Reads models, which is needed for nothing else here.
+  const { localModelDigests } = await import('./decoders/local-model.ts')
+  const own = await localModelDigests(model, cwd, environment)
+  if (own === null) return null
+  const same = new Set<string>()
+  for (const [prefix, { model: name }] of new Map(all.map((file) => [prefixOf(file.path), file]))) {
+    const sequences = await sequencesAt(prefix)
+    if (sequences && compareModels(modelDigestsIn(sequences.digests), own).isSame) same.add(name)
+  }
+  if (same.size > 1) {
+    const names = [...same].join(' and ')
+    throw new UsageError('model', `${names} in ${metricsFolder} are both of ${model}; name one of them with --model`)
+  }
+  return [...same][0] ?? null
+}
+
+async function sequencesAt(prefix: string): Promise<SequencesFile | null> {
+  const path = `${prefix}${SEQUENCES_ENDING}`
+  return existsSync(path) ? await readSequences(path) : null
 }
 
 interface ShapeFiles {
@@ -94,6 +128,7 @@ async function learnModel(
   )
   const thresholds = {
     model: origin?.model ?? given,
+    ...digestsOf(shapes),
     reference: origin?.reference ?? null,
     baseline: origin?.baseline ?? null,
     metrics: pooled,
@@ -122,8 +157,7 @@ async function readShape(
 ): Promise<ShapeFiles> {
   const values: Partial<Record<MetricName, Float64Array>> = {}
   for (const metric of metrics) values[metric] = await readMetricFile(fileOf(prefix, files, metric))
-  const path = `${prefix}${SEQUENCES_ENDING}`
-  const sequences = existsSync(path) ? await readSequences(path) : null
+  const sequences = await sequencesAt(prefix)
   const counts = Object.entries(values).map(([metric, numbers]): [string, number] => [`${metric}.csv`, numbers.length])
   if (sequences) counts.push(['sequences.json', sequences.sequences.reduce((sum, { kept }) => sum + kept, 0)])
   const odd = counts.find(([, count]) => count !== counts[0]![1])
@@ -132,7 +166,12 @@ async function readShape(
     const found = `${count} tokens in ${basename(prefix)}.${name} and ${odd[1]} in its ${odd[0]}`
     throw new FormatError('metrics', `${found}: they are of different runs; measure this shape again`)
   }
-  return { shape: files[0]!.shape, metrics: values, sequencesPath: sequences && path, sequences }
+  return {
+    shape: files[0]!.shape,
+    metrics: values,
+    sequencesPath: sequences && `${prefix}${SEQUENCES_ENDING}`,
+    sequences,
+  }
 }
 
 function fileOf(prefix: string, files: readonly MetricFile[], metric: MetricName): MetricFile {
@@ -147,13 +186,32 @@ function fileOf(prefix: string, files: readonly MetricFile[], metric: MetricName
 function originOf(shapes: readonly ShapeFiles[]): SequencesFile | null {
   const [first, ...others] = shapes.flatMap(({ sequences }) => sequences ?? [])
   if (!first) return null
-  for (const key of ['model', 'reference', 'baseline', 'dataset'] as const) {
+  for (const key of ['reference', 'baseline', 'dataset'] as const) {
     const other = others.find((file) => file[key] !== first[key])
     if (!other) continue
     const both = `"${first[key]}" and "${other[key]}"`
     throw new UsageError('metrics', `shapes were measured with the ${key} ${both}; keep them in different folders`)
   }
+  for (const other of others) refuseOther(first, other)
   return first
+}
+
+/** A model may change under its name between two measurements. */
+function refuseOther(one: SequencesFile, other: SequencesFile): void {
+  const { differs } = compareModels(modelDigestsIn(one.digests), modelDigestsIn(other.digests))
+  if (differs === null) return
+  const when = `on ${one.created} and on ${other.created}`
+  throw new UsageError(
+    'metrics',
+    `shapes were measured with different models of the name "${cleanText(one.model)}", ${when}: ${differs} differs; measure them again`,
+  )
+}
+
+/** What is known of the model by content; absent: nothing. */
+function digestsOf(shapes: readonly ShapeFiles[]): { readonly digests?: ModelDigests } {
+  const found = shapes.flatMap(({ sequences }) => (sequences ? [modelDigestsIn(sequences.digests)] : []))
+  const digests: ModelDigests = Object.assign({}, ...found)
+  return Object.keys(digests).length === 0 ? {} : { digests }
 }
 
 function thresholdOf(values: readonly number[]): Threshold {

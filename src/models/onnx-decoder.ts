@@ -16,6 +16,8 @@ export interface OnnxDecoder {
   readonly ref:
     | { readonly format: 'onnx'; readonly path: string }
     | { readonly format: 'onnx'; readonly bytes: Uint8Array; readonly folder: string }
+  /** Over graph and weights, as they are in the folder. */
+  readonly content: string
   /** Over graph, weights and cut. */
   readonly digest: string
   /** What a person should know about it. */
@@ -44,8 +46,9 @@ export async function decoderOf(path: string, digests: FileDigests, variant?: st
   const ref = bytes
     ? ({ format: 'onnx', bytes, folder: model.folder } as const)
     : ({ format: 'onnx', ...placeOf(model) } as const)
-  const digest = digestOf({ model: await modelDigest(model, digests), edit: bytes ? LAST_LOGITS_EDIT : null })
-  return { file, ref, digest, notes: [note, ...notesOn(model)] }
+  const content = await modelDigest(model, digests)
+  const digest = digestOf({ model: content, edit: bytes ? LAST_LOGITS_EDIT : null })
+  return { file, ref, content, digest, notes: [note, ...notesOn(model)] }
 }
 
 /** One of the cache whose external data has other names there exists so in memory only. */

@@ -27,6 +27,8 @@ const metrics = z.partialRecord(z.enum(['ce', 'prob_mean', 'prob_std', 'diff_mea
 const file = z.strictObject({
   schema: z.literal(SCHEMA),
   model: z.string(),
+  /** Of its configuration and weights, by their names in its folder; absent: nothing said. */
+  digests: z.record(z.string(), z.string()).optional(),
   /** null: the metric files do not say. */
   reference: z.string().nullable(),
   baseline: z.string().nullable(),

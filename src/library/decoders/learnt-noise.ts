@@ -2,12 +2,17 @@ import { existsSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { SequenceSummary } from '../../compare/decoders/contract.ts'
 import { UsageError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
 import { modelInNames } from '../../files/decoders/metric-names.ts'
-import { readSequences } from '../../files/decoders/sequences-file.ts'
+import { compareModels, type ModelDigests, modelDigestsIn } from '../../files/decoders/model-digests.ts'
+import { readSequences, type SequencesFile } from '../../files/decoders/sequences-file.ts'
 import { readThresholds, type ThresholdsFile } from '../../files/decoders/thresholds-file.ts'
 import { nearFile } from '../../files/near-file.ts'
+import { folderDigest } from '../../models/hugging-face.ts'
 import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
 import type { MetricLimits } from '../../suites/decoders/limits.ts'
+import { modelDigestsOf } from '../../suites/decoders/model-identity.ts'
+import type { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
 import type { DecoderShape } from '../../suites/decoders/shapes.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 
@@ -19,22 +24,96 @@ export interface ModelNoise {
   readonly sequences: ((shape: DecoderShape) => readonly SequenceSummary[]) | null
 }
 
-/** Reads the thresholds file of an invocation; null: none was given. Whatever model it is not of has no limits by it. */
-export async function learntNoise({
-  cwd,
-  decoders,
-}: DecodersInvocation): Promise<{ of(model: DecoderModel): ModelNoise | null; readonly model: string } | null> {
+/** A thresholds file, and whether it is of a model: by content where both say what they are, else by name. */
+export class LearntNoise {
+  readonly #noise: ModelNoise
+  readonly #learnt: LearntModel
+  readonly #exports: OnnxExports
+  readonly #notice: Notice
+  /** Model → which of its files is another one. */
+  readonly #differs = new Map<string, string>()
+
+  constructor(noise: ModelNoise, learnt: LearntModel, exports: OnnxExports, notice: Notice) {
+    this.#noise = noise
+    this.#learnt = learnt
+    this.#exports = exports
+    this.#notice = notice
+  }
+
+  /** null: it is of another model, so this one has no limits by it. */
+  async of(model: DecoderModel): Promise<ModelNoise | null> {
+    const isKnown = Object.keys(this.#learnt.digests).length > 0
+    return (await (isKnown ? this.#isSame(model) : this.#isOlder(model))) ? this.#noise : null
+  }
+
+  /** Limits of another model would judge this one wrongly, without a word. */
+  refusal(models: readonly DecoderModel[]): UsageError {
+    const names = models.map(({ given }) => {
+      const file = this.#differs.get(given)
+      return file === undefined ? given : `${given} (another ${file})`
+    })
+    const text = `the thresholds are of "${this.#learnt.name}", and not of ${names.join(', ')}`
+    return new UsageError('thresholds', `${text}; give the file of the same model`)
+  }
+
+  async #isSame(model: DecoderModel): Promise<boolean> {
+    const { name, digests } = this.#learnt
+    const { differs, isSame } = compareModels(digests, await modelDigestsOf(model.folder, this.#exports))
+    if (differs !== null) {
+      this.#differs.set(model.given, differs)
+      if (isNamed(name, model)) throw this.#changed(model, differs)
+      return false
+    }
+    const { path } = this.#noise
+    if (isSame && !isNamed(name, model)) this.#notice(`${path} was learnt as "${name}", which ${model.given} is too`)
+    if (!isSame && isNamed(name, model)) {
+      this.#notice(`${path} is taken by its name: it was learnt from other files than ${model.given} has`)
+    }
+    return isSame || isNamed(name, model)
+  }
+
+  #changed({ given }: DecoderModel, file: string): UsageError {
+    const text = `${this.#noise.path} was learnt from another "${this.#learnt.name}": ${file} of ${given} differs`
+    return new UsageError('thresholds', `${text}; learn again with assay decoders baseline and assay thresholds`)
+  }
+
+  /** Earlier versions wrote down what the reference opened, or nothing. */
+  async #isOlder(model: DecoderModel): Promise<boolean> {
+    if (isNamed(this.#learnt.name, model)) return true
+    const { opened } = this.#learnt
+    if (opened.size === 0) return false
+    const onnx = await this.#exports.of(model.folder)
+    return (onnx && opened.has(onnx.digest)) || opened.has(await folderDigest(model.folder, this.#exports.digests))
+  }
+}
+
+/** What thresholds were learnt from. */
+interface LearntModel {
+  readonly name: string
+  readonly digests: ModelDigests
+  /** Digests of what the reference opened. */
+  readonly opened: ReadonlySet<string>
+}
+
+type Notice = (text: string) => void
+
+/** Reads the thresholds file of an invocation; null: none was given. */
+export async function learntNoise(
+  { cwd, decoders }: DecodersInvocation,
+  exports: OnnxExports,
+  notice: Notice,
+): Promise<LearntNoise | null> {
   if (decoders.thresholds === undefined) return null
   const path = resolve(cwd, decoders.thresholds)
   if (!existsSync(path)) throw noFile(decoders.thresholds, path)
   const file = await readThresholds(path)
   const limits = limitsIn(file, path)
-  const sequences = await sequencesOf(file, path)
-  const noise = { path: relative(cwd, path), limits, sequences }
-  return { of: (model) => (isOf(file, model) ? noise : null), model: file.model }
+  const baselines = await baselinesOf(file, path)
+  const digests = file.digests ?? Object.assign({}, ...baselines.map((each) => modelDigestsIn(each.digests)))
+  const opened = new Set(baselines.flatMap((each) => each.digests.reference ?? []))
+  const noise = { path: relative(cwd, path), limits, sequences: sequencesOf(baselines) }
+  return new LearntNoise(noise, { name: file.model, digests, opened }, exports, (text) => notice(cleanText(text)))
 }
-
-export type LearntNoise = NonNullable<Awaited<ReturnType<typeof learntNoise>>>
 
 function noFile(given: string, path: string): UsageError {
   const near = nearFile(path)
@@ -45,8 +124,8 @@ function noFile(given: string, path: string): UsageError {
 }
 
 /** By the whole name: `org/m` is not `org/m-big`. */
-function isOf({ model }: ThresholdsFile, { given, name }: DecoderModel): boolean {
-  const spelt = modelInNames(model)
+function isNamed(learnt: string, { given, name }: DecoderModel): boolean {
+  const spelt = modelInNames(learnt)
   return spelt === modelInNames(given) || spelt === modelInNames(name)
 }
 
@@ -57,13 +136,14 @@ function limitsIn({ metrics }: ThresholdsFile, path: string): MetricLimits {
   throw new UsageError('thresholds', `${path} has no threshold of ${missing}; learn them with assay thresholds`)
 }
 
-async function sequencesOf(file: ThresholdsFile, path: string): Promise<ModelNoise['sequences']> {
-  const found = new Map<string, SequenceSummary[]>()
-  for (const { sequences, newTokens, batchSize, promptLength } of file.shapes) {
-    if (sequences === null) continue
-    const { sequences: summaries } = await readSequences(resolve(dirname(path), sequences))
-    found.set(keyOf({ newTokens, batchSize, promptLength }), summaries)
-  }
+/** What was written beside the metric files. */
+async function baselinesOf(file: ThresholdsFile, path: string): Promise<SequencesFile[]> {
+  const names = file.shapes.flatMap(({ sequences }) => sequences ?? [])
+  return Promise.all(names.map((name) => readSequences(resolve(dirname(path), name))))
+}
+
+function sequencesOf(baselines: readonly SequencesFile[]): ModelNoise['sequences'] {
+  const found = new Map(baselines.map(({ shape, sequences }) => [keyOf(shape), sequences]))
   return found.size === 0 ? null : (shape) => found.get(keyOf(shape)) ?? []
 }
 

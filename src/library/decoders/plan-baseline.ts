@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import type { Pool } from '../../runtimes/pool.ts'
 import { baselineSuite } from '../../suites/decoders/baseline-suite.ts'
 import { importedBaselineSuite } from '../../suites/decoders/imported-baseline.ts'
-import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
 import { findInfoFolders } from '../../suites/decoders/validation-info/info-folders.ts'
 import { FOLLOWER } from '../../suites/decoders/validation-info/info-pairs.ts'
 import type { ValidationInfo } from '../../suites/decoders/validation-info/validation-info.ts'
@@ -10,7 +9,7 @@ import { reproduceOf } from '../invocation.ts'
 import type { Audience, Planned } from '../judge-suites.ts'
 import { decoderModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
-import { baselineOf, decodingOptions, sidesOf, tellPrompts } from './plan-decoders.ts'
+import { baselineOf, decodingOptions, exportsFor, sidesOf, tellPrompts } from './plan-decoders.ts'
 
 /** The suite of `assay decoders baseline`; `tells`: say which prompts are used. */
 export async function planBaseline(
@@ -21,7 +20,7 @@ export async function planBaseline(
 ): Promise<Planned> {
   const invocation = withFolder(asked)
   const { decoders, cwd, values } = invocation
-  const exports = new OnnxExports()
+  const exports = exportsFor(invocation)
   const shared = decodingOptions(invocation, pool, exports, notice)
   const files = { folder: resolve(cwd, decoders.metricsDir), reproduce: reproduceOf(invocation) }
   const choices = { decoders, seed: values.seed }

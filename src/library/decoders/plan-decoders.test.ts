@@ -1,10 +1,24 @@
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { writeSequences } from '../../files/decoders/sequences-file.ts'
 import { type Threshold, type ThresholdsFile, writeThresholds } from '../../files/decoders/thresholds-file.ts'
 import { microDecoder } from '../../models/micro/choices.ts'
 import { writeMicroFolder } from '../../models/micro/write-folder.ts'
 import { MODEL_PATHS } from '../../settings/decoder-values.ts'
+import { modelDigestsOf } from '../../suites/decoders/model-identity.ts'
+import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
 import { invocationOf, reproduceOf } from '../invocation.ts'
 import { planOnnx } from '../judge-onnx.ts'
 import { asked, folderWith } from '../testing/project.ts'
@@ -152,7 +166,12 @@ describe('thresholds', () => {
     count: 10,
     interval: { low: null, high: null, confidence: 0.95 },
   })
-  const thresholdsOf = (folder: string, model: string, metrics: ThresholdsFile['metrics']) =>
+  const thresholdsOf = (
+    folder: string,
+    model: string,
+    metrics: ThresholdsFile['metrics'],
+    more: Partial<ThresholdsFile> = {},
+  ) =>
     writeThresholds(folder, {
       model,
       reference: null,
@@ -162,7 +181,96 @@ describe('thresholds', () => {
       dataset: null,
       created: '2027-03-01T10:00:00.000Z',
       environment: {},
+      ...more,
     })
+  const PAIR = { ce: threshold(1), diff_mean: threshold(2) }
+
+  /** As learnt from the tiny model, under another name. */
+  async function learntElsewhere(folder: string, model = '/gpu/models/tiny-v1') {
+    const digests = await modelDigestsOf(join(folder, 'tiny'), new OnnxExports())
+    expect(Object.keys(digests)).toEqual(['config.json', 'onnx/model.onnx', 'model.safetensors'])
+    return thresholdsOf(folder, model, PAIR, { digests })
+  }
+
+  test('learnt under another path are those of the same model: moved, linked, copied with less in it', async () => {
+    const folder = projectWithModel()
+    const thresholds = await learntElsewhere(folder)
+    renameSync(join(folder, 'tiny'), join(folder, 'moved'))
+    symlinkSync('moved', join(folder, 'linked'))
+    cpSync(join(folder, 'moved'), join(folder, 'a/copy'), { recursive: true })
+    rmSync(join(folder, 'a/copy/model.safetensors'))
+    const config = JSON.parse(readFileSync(join(folder, 'moved/config.json'), 'utf8')) as object
+    const saved = { transformers_version: '9', ...config, _name_or_path: 'elsewhere' }
+    writeFileSync(join(folder, 'a/copy/config.json'), JSON.stringify(saved))
+    for (const path of ['moved', 'linked/', './a/copy', join(folder, 'moved')]) {
+      const { notices } = await planned(folder, { thresholds }, { paths: [path] })
+      const name = '--gpu--models--tiny-v1-thresholds.json'
+      expect(notices).toEqual([`${name} was learnt as "/gpu/models/tiny-v1", which ${path} is too`])
+    }
+  })
+
+  test('of a folder are those of the same model in the Hugging Face cache', async () => {
+    const folder = projectWithModel()
+    const thresholds = await learntElsewhere(folder)
+    const repository = join(folder, 'hub/models--org--m')
+    mkdirSync(join(repository, 'refs'), { recursive: true })
+    writeFileSync(join(repository, 'refs/main'), 'c'.repeat(40))
+    mkdirSync(join(repository, 'blobs'))
+    for (const name of readdirSync(join(folder, 'tiny'), { recursive: true, withFileTypes: true })) {
+      if (!name.isFile()) continue
+      const path = join(name.parentPath, name.name)
+      const blob = join(repository, 'blobs', createHash('sha256').update(readFileSync(path)).digest('hex'))
+      cpSync(path, blob)
+      const link = join(repository, 'snapshots', 'c'.repeat(40), relative(join(folder, 'tiny'), path))
+      mkdirSync(dirname(link), { recursive: true })
+      symlinkSync(relative(dirname(link), blob), link)
+    }
+    const more = { paths: ['org/m'], environment: { HF_HUB_CACHE: join(folder, 'hub') } }
+    expect((await planned(folder, { thresholds }, more)).notices).toEqual([
+      expect.stringMatching(/ was learnt as "\/gpu\/models\/tiny-v1", which org\/m is too$/),
+    ])
+  })
+
+  test.each(['tiny', '/gpu/models/tiny-v1'])('learnt as %s from other weights are refused', async (name) => {
+    const folder = projectWithModel()
+    const thresholds = await learntElsewhere(folder, name)
+    const weights = readFileSync(join(folder, 'tiny/model.safetensors'))
+    weights[weights.length - 1]! ^= 1
+    writeFileSync(join(folder, 'tiny/model.safetensors'), weights)
+    expect(await refusal(folder, { thresholds })).toBe(
+      name === 'tiny'
+        ? 'tiny-thresholds.json was learnt from another "tiny": model.safetensors of tiny differs; learn again with assay decoders baseline and assay thresholds'
+        : 'the thresholds are of "/gpu/models/tiny-v1", and not of tiny (another model.safetensors); give the file of the same model',
+    )
+  })
+
+  test('with nothing in common but the configuration are taken by name alone, and that is told', async () => {
+    const folder = projectWithModel()
+    const { 'config.json': config } = await modelDigestsOf(join(folder, 'tiny'), new OnnxExports())
+    const digests = { 'config.json': config!, 'pytorch_model.bin': 'of another form' }
+    const same = await thresholdsOf(folder, 'tiny', PAIR, { digests })
+    expect((await planned(folder, { thresholds: same })).notices).toEqual([
+      'tiny-thresholds.json is taken by its name: it was learnt from other files than tiny has',
+    ])
+    const other = await thresholdsOf(folder, 'other', PAIR, { digests })
+    expect(await refusal(folder, { thresholds: other })).toContain('the thresholds are of "other", and not of tiny;')
+  })
+
+  test('of earlier versions, which name what the reference opened, are found by that', async () => {
+    const folder = projectWithModel()
+    const opened = await new OnnxExports().of(join(folder, 'tiny'))
+    const shape = { newTokens: 8, batchSize: 1, promptLength: 16, dtype: 'fp32' }
+    const learntFrom = async (reference: string) => {
+      const rest = { reference: 'r', baseline: 'b', versions: {}, dataset: 'd', topK: 20, created: 'then' }
+      const sequences = basename(
+        await writeSequences(folder, { model: 'old', digests: { reference }, shape, sequences: [], ...rest }),
+      )
+      return thresholdsOf(folder, 'old', PAIR, { shapes: [{ ...shape, metrics: {}, sequences }] })
+    }
+    const thresholds = await learntFrom(opened!.digest)
+    expect((await planned(folder, { thresholds })).notices).toEqual([])
+    expect(await refusal(folder, { thresholds: await learntFrom('another') })).toContain('are of "old", and not of')
+  })
 
   test('of the model are taken, so that nothing is told of defaults', async () => {
     const folder = projectWithModel()

@@ -4,6 +4,7 @@ import type { MetricName } from '../../compare/decoders/contract.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { cleanText } from '../../domain/text.ts'
+import { FileDigests } from '../../files/digest.ts'
 import { nearFile } from '../../files/near-file.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { ValidationInfoReader } from '../../runtimes/python/validation-info.ts'
@@ -12,7 +13,7 @@ import { targetNamed } from '../../settings/targets.ts'
 import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
 import type { GateChoice, GateWay } from '../../suites/decoders/gate-choice.ts'
 import { limitsOf, type MetricLimits } from '../../suites/decoders/limits.ts'
-import type { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
+import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
 import { PromptDesk } from '../../suites/decoders/prompt-desk.ts'
 import { countedBatches, shapesOf } from '../../suites/decoders/shapes.ts'
 import type { DecodingOptions, ModelPlan } from '../../suites/decoders/suite.ts'
@@ -21,11 +22,16 @@ import { ValidationInfo } from '../../suites/decoders/validation-info/validation
 import { refuseSame } from '../../suites/onnx/refuse-same.ts'
 import { decoderModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
-import { type LearntNoise, learntNoise } from './learnt-noise.ts'
+import { learntNoise, type ModelNoise } from './learnt-noise.ts'
 
 type Notice = (text: string) => void
 
 const DEFAULT_BASELINE = 'torch:cpu,dtype=bf16'
+
+/** Weights of many gigabytes are not read anew in every run to know that they are the same. */
+export function exportsFor({ cwd, values }: DecodersInvocation): OnnxExports {
+  return new OnnxExports(new FileDigests(join(resolve(cwd, values.cacheDir), 'digests')))
+}
 
 /** What all cases of an invocation share. */
 export function decodingOptions(
@@ -105,25 +111,19 @@ export async function planDecoders(
 ): Promise<ModelPlan[]> {
   const configuration = await configuredLimits(invocation, notice)
   const named = configuration.size > 0 ? { ...invocation, models: [...configuration.keys()] } : invocation
-  const noise = await learntNoise(invocation)
+  const noise = await learntNoise(invocation, exports, notice)
   const plans: ModelPlan[] = []
+  let isUsed = false
   for (const model of await decoderModels(named, notice)) {
     const sides = await sidesOf(model, invocation, exports, notice)
     for (const target of sides.targets) refuseSame(sides.reference, target)
-    plans.push({ model, ...sides, gate: gateOf(model, invocation, noise, configuration) })
+    const own = (await noise?.of(model)) ?? null
+    isUsed ||= own !== null
+    plans.push({ model, ...sides, gate: gateOf(model, invocation, own, configuration) })
   }
-  if (noise && !plans.some(({ model }) => noise.of(model))) throw otherModel(noise, plans)
+  if (noise && !isUsed) throw noise.refusal(plans.map(({ model }) => model))
   for (const { model, gate } of plans) if (gate.limits.areDefaults) notice(defaultsText(model, gate))
   return plans
-}
-
-/** Limits of another model would judge this one wrongly, without a word. */
-function otherModel(noise: LearntNoise, plans: readonly ModelPlan[]): UsageError {
-  const names = plans.map(({ model }) => model.given).join(', ')
-  return new UsageError(
-    'thresholds',
-    `the thresholds are of "${noise.model}", and not of ${names}; give the file of the same model`,
-  )
 }
 
 async function configuredLimits(
@@ -162,11 +162,10 @@ export async function sidesOf(
 function gateOf(
   model: DecoderModel,
   invocation: DecodersInvocation,
-  noise: LearntNoise | null,
+  own: ModelNoise | null,
   configuration: ReadonlyMap<string, MetricLimits>,
 ): GateChoice {
   const { decoders } = invocation
-  const own = noise?.of(model) ?? null
   const limits = limitsOf(model.given, {
     file: own && { path: own.path, limits: own.limits },
     commandLine: decoders.metricsThreshold,
@@ -178,9 +177,7 @@ function gateOf(
   return { limits, failureRate: decoders.failureRate, skipped, ...wayOf(invocation, own) }
 }
 
-type OwnNoise = ReturnType<LearntNoise['of']>
-
-function wayOf(invocation: DecodersInvocation, own: OwnNoise): { way: GateWay; note: string | null } {
+function wayOf(invocation: DecodersInvocation, own: ModelNoise | null): { way: GateWay; note: string | null } {
   const { decoders } = invocation
   const asked = decoders.gate ?? (decoders.documented ? 'rate' : 'paired')
   if (asked === 'three-way') return { way: { name: 'three-way', baseline: baselineOf(invocation) }, note: null }
@@ -193,7 +190,7 @@ function wayOf(invocation: DecodersInvocation, own: OwnNoise): { way: GateWay; n
   }
 }
 
-function noSequences(own: OwnNoise): UsageError {
+function noSequences(own: ModelNoise | null): UsageError {
   const found = own ? `${own.path} names no file with sequences of the baseline` : 'no --thresholds file is given'
   return new UsageError('gate', `--gate paired needs what the baseline gave on the same prompts: ${found}`)
 }

@@ -1,11 +1,10 @@
 import type { Pool } from '../../runtimes/pool.ts'
-import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
 import { type DecodersSuiteOptions, decodersSuite } from '../../suites/decoders/suite.ts'
 import { reproduceOf } from '../invocation.ts'
 import type { Planned } from '../judge-suites.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 import type { DecodersAudience } from './judge-decoders.ts'
-import { decodingOptions, planDecoders, tellPrompts } from './plan-decoders.ts'
+import { decodingOptions, exportsFor, planDecoders, tellPrompts } from './plan-decoders.ts'
 
 type Told = Pick<DecodersAudience, 'notice' | 'log'>
 
@@ -28,7 +27,7 @@ async function suiteOptions(
   { notice, log }: Told,
 ): Promise<DecodersSuiteOptions> {
   const { decoders, values } = invocation
-  const exports = new OnnxExports()
+  const exports = exportsFor(invocation)
   return {
     ...decodingOptions(invocation, pool, exports, notice),
     models: await planDecoders(invocation, exports, notice),

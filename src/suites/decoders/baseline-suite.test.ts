@@ -39,6 +39,8 @@ describe('a learnt baseline', () => {
   test('says what it is of, sequence by sequence', async () => {
     const file = await readSequences(join(folder, 'metrics', `${PREFIX}.sequences.json`))
     expect(file).toMatchObject({ model: 'healthy', reference: 'ort:cpu', baseline: BASELINE, topK: 20 })
+    const files = ['config.json', 'onnx/model.onnx', 'model.safetensors'].map((name) => `model/${name}`)
+    expect(Object.keys(file.digests)).toEqual(['reference', 'baseline', 'tokenizer', 'prompts', ...files])
     expect(file.sequences).toHaveLength(8)
     expect(file.sequences.every(({ error, kept }) => error !== null && error > 0 && kept === 6)).toBe(true)
   })

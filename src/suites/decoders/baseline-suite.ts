@@ -1,5 +1,6 @@
 import type { MeasuredSequence } from '../../compare/decoders/summarise-sequence.ts'
 import type { Target } from '../../domain/target.ts'
+import { withModelDigests } from '../../files/decoders/model-digests.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { refuseSame } from '../onnx/refuse-same.ts'
@@ -8,6 +9,7 @@ import { captureBaseline } from './baseline-files.ts'
 import { type DecodedBatch, decodeBatches, prepareDecoder } from './decode-batches.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import { measured, refusePositions } from './judge-decoder.ts'
+import { modelDigestsOf } from './model-identity.ts'
 import { type ShapeCase, shapeCase, suiteOf } from './shape-case.ts'
 import { shapesOf } from './shapes.ts'
 import type { DecodingOptions } from './suite.ts'
@@ -66,6 +68,7 @@ async function learn(c: BaselineCase, lab: Lab, options: BaselineSuiteOptions): 
       baseline: baseline.model.digest,
       tokenizer: model.tokenizer.digest,
       prompts: digestOf(decoded.map(({ prompts }) => prompts.padded)),
+      ...withModelDigests(await modelDigestsOf(model.folder, options.exports)),
     },
     dataset: options.prompts.source,
     shape: { ...shape, dtype: baseline.target.options.dtype ?? 'fp32' },

@@ -3,8 +3,12 @@ import { decoderOf, type OnnxDecoder } from '../../models/onnx-decoder.ts'
 
 /** ONNX exports of folders, each read and cut once in a run. */
 export class OnnxExports {
-  readonly digests = new FileDigests()
+  readonly digests: FileDigests
   readonly #found = new Map<string, Promise<OnnxDecoder | null>>()
+
+  constructor(digests: FileDigests = new FileDigests()) {
+    this.digests = digests
+  }
 
   of(path: string, variant?: string): Promise<OnnxDecoder | null> {
     const key = JSON.stringify([path, variant ?? null])

@@ -1,0 +1,22 @@
+import type { Environment } from '../../domain/environment.ts'
+import { FormatError, UsageError } from '../../domain/errors.ts'
+import type { ModelDigests } from '../../files/decoders/model-digests.ts'
+import { resolveModel } from '../../models/hub/resolve-model.ts'
+import { configOf } from '../../models/hugging-face.ts'
+import { modelDigestsOf } from '../../suites/decoders/model-identity.ts'
+import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
+
+/** Of a folder, or of an id in the Hugging Face cache; null: there is no such model on this machine. */
+export async function localModelDigests(
+  given: string,
+  cwd: string,
+  environment: Environment,
+): Promise<ModelDigests | null> {
+  try {
+    const { path } = await resolveModel(given, { cwd, weights: [], environment, offline: true })
+    return configOf(path) === null ? null : await modelDigestsOf(path, new OnnxExports())
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof FormatError) return null
+    throw error
+  }
+}

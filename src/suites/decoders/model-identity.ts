@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { FormatError } from '../../domain/errors.ts'
+import { CONFIG, type ModelDigests } from '../../files/decoders/model-digests.ts'
+import { digestOf, type FileDigests } from '../../files/digest.ts'
+import { MISSING_FILE, neededFiles } from '../../models/hub/needed-files.ts'
+import type { OnnxExports } from './onnx-exports.ts'
+
+/** Tools write them anew wherever they save a model. */
+const OF_NO_EFFECT = ['_name_or_path', 'transformers_version']
+
+/** What a model is, wherever its folder lies and whatever it is called: configuration, ONNX export, weights. */
+export async function modelDigestsOf(folder: string, exports: OnnxExports): Promise<ModelDigests> {
+  const onnx = await exports.of(folder)
+  return {
+    [CONFIG]: await configDigest(join(folder, CONFIG)),
+    ...(onnx && { [relative(folder, onnx.file).replaceAll('\\', '/')]: onnx.content }),
+    ...(await weightsDigests(folder, exports.digests)),
+  }
+}
+
+async function configDigest(path: string): Promise<string> {
+  const config = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>
+  return digestOf(Object.fromEntries(Object.entries(config).filter(([key]) => !OF_NO_EFFECT.includes(key))))
+}
+
+async function weightsDigests(folder: string, digests: FileDigests): Promise<ModelDigests> {
+  const weights = (await weightNames(folder)).filter((name) => name.endsWith('.safetensors'))
+  return Object.fromEntries(
+    await Promise.all(weights.map(async (name) => [name, await digests.of(join(folder, name))])),
+  )
+}
+
+/** Weights of which a part is missing are those of no model; whoever opens them says so. */
+async function weightNames(folder: string): Promise<readonly string[]> {
+  try {
+    const wanted = { weights: ['safetensors'] } as const
+    return (await neededFiles(readdirSync(folder), wanted, async (name) => join(folder, name))).names
+  } catch (error) {
+    if (error instanceof FormatError && error.code === MISSING_FILE) return []
+    throw error
+  }
+}
