@@ -72,6 +72,14 @@ describe('the documented command', () => {
     expect(written.shapes[0]).toMatchObject({ ...SHAPE, sequences: null })
   })
 
+  test('of one metric leaves the other in the file, and says so', async () => {
+    const ran = await assay(['thresholds', 'org/m', '--metrics', 'ce', '--output', 'out'], folder)
+    expect(ran.stdout).toBe('found 2 metric files\norg--m ce 3.9699999999999998\n')
+    expect(ran.stderr).toContain('note: diff_mean of the earlier file stays, learnt again with the rest\n')
+    const written = await readThresholds(join(folder, 'out/org--m-thresholds.json'))
+    expect(Object.keys(written.metrics)).toEqual(['ce', 'diff_mean'])
+  })
+
   test('--json is all of it and nothing else', async () => {
     const { stdout } = await assay(['thresholds', 'org/m', '--json'], folder)
     const { schema, learnt } = JSON.parse(stdout) as { schema: string; learnt: { model: string; files: number }[] }

@@ -47,16 +47,18 @@ function refusal(word: string, known: readonly string[]): UsageError {
 }
 
 /** The documented lines, for whatever reads them; the rest on stderr. */
-function print({ model, thresholds: learnt, files, path }: LearntThresholds, { cwd, stdout, stderr }: CommandIo): void {
-  for (const [metric, { value }] of Object.entries(learnt.metrics)) {
+function print(one: LearntThresholds, { cwd, stdout, stderr }: CommandIo): void {
+  const { model, thresholds: learnt, files, path, kept } = one
+  const isAsked = ([metric]: [string, unknown]) => !kept.some((other) => other === metric)
+  for (const [metric, { value }] of Object.entries(learnt.metrics).filter(isAsked)) {
     stdout.write(`found ${files} metric files\n${cleanText(model)} ${metric} ${value}\n`)
   }
   const shown = relative(cwd, path)
-  const lines = ['', ...thresholdLines(learnt), '', ...notes(learnt), `wrote ${cleanText(shown)}`]
+  const lines = ['', ...thresholdLines(learnt), '', ...notes(one), `wrote ${cleanText(shown)}`]
   stderr.write(`${lines.join('\n')}\n`)
 }
 
-function notes({ metrics, shapes }: LearntThresholds['thresholds']): string[] {
+function notes({ thresholds: { metrics, shapes }, kept, replaced }: LearntThresholds): string[] {
   const few = Object.values(metrics).some(({ interval }) => interval.high === null)
   const unpaired = shapes.filter(({ sequences }) => sequences === null).length
   return [
@@ -64,5 +66,7 @@ function notes({ metrics, shapes }: LearntThresholds['thresholds']): string[] {
     ...(unpaired > 0
       ? [`note: ${unpaired} of ${shapes.length} shapes have no .sequences.json, which the paired gate needs`]
       : []),
+    ...(kept.length > 0 ? [`note: ${kept.join(' and ')} of the earlier file stays, learnt again with the rest`] : []),
+    ...(replaced === null ? [] : [`note: ${replaced}`]),
   ]
 }

@@ -7,11 +7,13 @@ import { keptPair } from '../compare/testing/kept-steps.ts'
 import { writeMetricFiles } from '../files/decoders/metric-files.ts'
 import { withModelDigests } from '../files/decoders/model-digests.ts'
 import { writeSequences } from '../files/decoders/sequences-file.ts'
+import { readThresholds, writeThresholds } from '../files/decoders/thresholds-file.ts'
 import { microDecoder } from '../models/micro/choices.ts'
 import { writeMicroFolder } from '../models/micro/write-folder.ts'
 import { modelDigestsOf } from '../suites/decoders/model-identity.ts'
 import { OnnxExports } from '../suites/decoders/onnx-exports.ts'
-import { learnThresholds } from './learn-thresholds.ts'
+import { earlierThresholds, replacedText, sortEarlier } from './decoders/earlier-thresholds.ts'
+import { type LearntThresholds, learnThresholds } from './learn-thresholds.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'assay thresholds '))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -92,6 +94,64 @@ test('all files of exactly each model are pooled, and each shape keeps its own',
   const mistyped = { ...request, models: ['org/n-big'] }
   await expect(learnThresholds(mistyped)).rejects.toThrow('unknown model "org/n-big"')
   await expect(learnThresholds(mistyped)).rejects.toThrow('did you mean "org--m-big"?')
+})
+
+describe('an earlier thresholds file', () => {
+  const DIFF = CE.replace('.ce.', '.diff_mean.')
+  const both = () => folderWith({ [CE]: 'ce\n1\n2\n', [DIFF]: 'diff_mean\n3\n4\n' })
+  const path = (folder: string) => join(folder, 'm-thresholds.json')
+
+  test('keeps its other metrics, of the same measurement as those that are learnt anew', async () => {
+    const folder = both()
+    const [first] = await learn(folder, ['ce', 'diff_mean'])
+    expect(first).toMatchObject({ kept: [], replaced: null })
+    const [again] = await learn(folder, ['ce'])
+    expect(again).toMatchObject({ kept: ['diff_mean'], replaced: null })
+    expect(again!.thresholds.metrics).toEqual(first!.thresholds.metrics)
+    expect((await readThresholds(path(folder))).metrics).toEqual(first!.thresholds.metrics)
+    writeFileSync(join(folder, CE), 'ce\n5\n6\n')
+    writeFileSync(join(folder, DIFF), 'diff_mean\n7\n8\n')
+    const [{ thresholds }] = (await learn(folder, ['ce'])) as [LearntThresholds]
+    expect([thresholds.metrics.ce!.value, thresholds.metrics.diff_mean!.value]).toEqual([5.99, 7.99])
+  })
+
+  test('loses a metric whose files are gone, and says so', async () => {
+    const folder = both()
+    await learn(folder, ['ce', 'diff_mean'])
+    rmSync(join(folder, DIFF))
+    const [learnt] = await learn(folder, ['ce'])
+    expect(Object.keys(learnt!.thresholds.metrics)).toEqual(['ce'])
+    expect(learnt).toMatchObject({
+      kept: [],
+      replaced: 'diff_mean in m-thresholds.json is not kept: a shape has no metric file of it any more',
+    })
+  })
+
+  test.each([
+    ['of another baseline', { baseline: 'torch:cpu' }, 'it was learnt with the baseline torch:cpu; diff_mean of it'],
+    [
+      'of other weights',
+      { digests: { 'model.safetensors': 'before' } },
+      'it was learnt from another model of this name (model.safetensors differs); diff_mean of it is gone',
+    ],
+  ])('%s is replaced, and that is said', async (_what, other, words) => {
+    const folder = both()
+    const [first] = await learn(folder, ['ce', 'diff_mean'])
+    const origin = { baseline: 'ort:cpu', digests: { 'model.safetensors': 'after' } }
+    const next = { ...first!.thresholds, ...origin }
+    await writeThresholds(folder, { ...next, ...other })
+    const earlier = await earlierThresholds(folder, next)
+    expect(replacedText(earlier, sortEarlier(earlier, 'm', [], ['ce']).lost)).toContain(`is replaced: ${words}`)
+  })
+
+  test('of somebody else is replaced, and that is said', async () => {
+    const folder = both()
+    writeFileSync(path(folder), '{ "model_id": "m", "ce": 2.8 }')
+    expect((await learn(folder))[0]).toMatchObject({
+      kept: [],
+      replaced: 'm-thresholds.json is replaced: it was no thresholds file of assay',
+    })
+  })
 })
 
 describe('sequences beside metric files', () => {

@@ -7,11 +7,12 @@ import type { Environment } from '../domain/environment.ts'
 import { FormatError, UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
-import { findMetricFiles, type MetricFile, readMetricFile } from '../files/decoders/metric-files.ts'
+import { findMetricFiles, type MetricFile, prefixOf, readMetricFile } from '../files/decoders/metric-files.ts'
 import { type MetricShape, modelInNames } from '../files/decoders/metric-names.ts'
 import { compareModels, type ModelDigests, modelDigestsIn } from '../files/decoders/model-digests.ts'
 import { readSequences, SEQUENCES_ENDING, type SequencesFile } from '../files/decoders/sequences-file.ts'
 import { type Threshold, type ThresholdsFile, writeThresholds } from '../files/decoders/thresholds-file.ts'
+import { earlierThresholds, replacedText, sortEarlier } from './decoders/earlier-thresholds.ts'
 import { describeEnvironment } from './environment.ts'
 
 /** Documented: the 99th percentile of all tokens. */
@@ -35,6 +36,10 @@ export interface LearntThresholds {
   readonly thresholds: ThresholdsFile
   /** How many metric files each metric was pooled from. */
   readonly files: number
+  /** Metrics that nobody asked for: the earlier file had them, so they were learnt again. */
+  readonly kept: readonly MetricName[]
+  /** Why the earlier file, or a metric of it, is gone; null: nothing is. */
+  readonly replaced: string | null
   readonly path: string
 }
 
@@ -46,10 +51,25 @@ export async function learnThresholds(request: ThresholdsRequest): Promise<Learn
   const folder = resolve(cwd, request.outputFolder)
   const models = await modelsOf(request, all)
   const learnt: Omit<LearntThresholds, 'path'>[] = []
-  for (const [model, given] of models) learnt.push(await learnModel(model, given, all, request))
+  for (const [model, given] of models) learnt.push(await learnWithEarlier(model, given, all, request))
   const written: LearntThresholds[] = []
   for (const one of learnt) written.push({ ...one, path: await writeThresholds(folder, one.thresholds) })
   return written
+}
+
+/** What an earlier file had besides stays in it: of the same measurement, so it is learnt again from its metric files. */
+async function learnWithEarlier(
+  model: string,
+  given: string,
+  all: readonly MetricFile[],
+  request: ThresholdsRequest,
+): Promise<Omit<LearntThresholds, 'path'>> {
+  const asked = await learnModel(model, given, all, request)
+  const earlier = await earlierThresholds(resolve(request.cwd, request.outputFolder), asked.thresholds)
+  const { kept, lost } = sortEarlier(earlier, model, all, request.metrics)
+  if (kept.length === 0) return { ...asked, kept, replaced: replacedText(earlier, lost) }
+  const both = await learnModel(model, given, all, { ...request, metrics: [...request.metrics, ...kept] })
+  return { ...both, kept, replaced: replacedText(earlier, lost) }
 }
 
 function refuseNoFolder({ cwd, outputFolder: folder }: ThresholdsRequest): void {
@@ -114,7 +134,7 @@ async function learnModel(
   given: string,
   all: readonly MetricFile[],
   { metrics, cwd, outputFolder }: ThresholdsRequest,
-): Promise<Omit<LearntThresholds, 'path'>> {
+): Promise<Omit<LearntThresholds, 'path' | 'kept' | 'replaced'>> {
   const own = all.filter((file) => file.model === model)
   const shapes: ShapeFiles[] = []
   for (const prefix of new Set(own.map(({ path }) => prefixOf(path)))) {
@@ -143,10 +163,6 @@ async function learnModel(
 function bySize(a: MetricShape, b: MetricShape): number {
   const keys = ['batchSize', 'promptLength', 'newTokens'] as const
   return keys.map((key) => a[key] - b[key]).find((difference) => difference !== 0) ?? 0
-}
-
-function prefixOf(path: string): string {
-  return path.replace(/\.\w+\.csv$/, '')
 }
 
 /** All metrics of a shape were measured on the same tokens; files that contradict that are of different runs. */

@@ -39,6 +39,11 @@ export interface MetricFile extends MetricFileName {
   readonly path: string
 }
 
+/** What the paths of one shape's files begin with. */
+export function prefixOf(path: string): string {
+  return path.replace(/\.\w+\.csv$/, '')
+}
+
 /** All metric files of a folder, in the order of their names. */
 export function findMetricFiles(given: string, cwd: string): MetricFile[] {
   const folder = resolve(cwd, given)

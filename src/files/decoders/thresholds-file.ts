@@ -51,9 +51,13 @@ const file = z.strictObject({
 export type ThresholdsFile = Readonly<Omit<z.infer<typeof file>, 'schema'>>
 export type Threshold = z.infer<typeof threshold>
 
+export function thresholdsPath(folder: string, model: string): string {
+  return join(folder, `${modelInNames(model)}-thresholds.json`)
+}
+
 /** Gives the path. */
 export async function writeThresholds(folder: string, content: ThresholdsFile): Promise<string> {
-  const path = join(folder, `${modelInNames(content.model)}-thresholds.json`)
+  const path = thresholdsPath(folder, content.model)
   await writeFileAtomic(path, `${toJson({ schema: SCHEMA, ...content }, 2)}\n`)
   return path
 }
