@@ -150,7 +150,7 @@ const JUDGING: readonly OptionSpec[] = [
     key: 'baseline',
     flags: '--baseline <target>',
     type: 'string',
-    help: 'the second trusted target, from which the normal noise is learnt (default: torch:cpu,dtype=bf16)',
+    help: 'the second trusted target, from which the normal noise is learnt (default: torch in bf16 on the best device that it reports)',
     completes: 'targets',
   },
   {

@@ -7,9 +7,10 @@ import { FOLLOWER } from '../../suites/decoders/validation-info/info-pairs.ts'
 import type { ValidationInfo } from '../../suites/decoders/validation-info/validation-info.ts'
 import { reproduceOf } from '../invocation.ts'
 import type { Audience, Planned } from '../judge-suites.ts'
+import { baselineOf } from './baseline-target.ts'
 import { decoderModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
-import { baselineOf, decodingOptions, exportsFor, sidesOf, tellPrompts } from './plan-decoders.ts'
+import { decodingOptions, exportsFor, sidesOf, tellPrompts } from './plan-decoders.ts'
 
 /** The suite of `assay decoders baseline`; `tells`: say which prompts are used. */
 export async function planBaseline(
@@ -36,7 +37,13 @@ export async function planBaseline(
   }
   if (tells) await tellPrompts(models, shared, notice)
   // Whoever asks for a baseline wants it, also where it is the default one.
-  const options = { ...shared, areDefaults: false, models, baseline: baselineOf(invocation), ...files }
+  const options = {
+    ...shared,
+    areDefaults: false,
+    models,
+    baseline: await baselineOf(invocation, pool, notice),
+    ...files,
+  }
   return { suites: [baselineSuite(options)], choices }
 }
 

@@ -9,7 +9,6 @@ import { nearFile } from '../../files/near-file.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { ValidationInfoReader } from '../../runtimes/python/validation-info.ts'
 import { readModelConfiguration } from '../../settings/model-configuration.ts'
-import { targetNamed } from '../../settings/targets.ts'
 import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
 import type { GateChoice, GateWay } from '../../suites/decoders/gate-choice.ts'
 import { limitsOf, type MetricLimits } from '../../suites/decoders/limits.ts'
@@ -20,13 +19,12 @@ import type { DecodingOptions, ModelPlan } from '../../suites/decoders/suite.ts'
 import { TraceStore } from '../../suites/decoders/trace-store.ts'
 import { ValidationInfo } from '../../suites/decoders/validation-info/validation-info.ts'
 import { refuseSame } from '../../suites/onnx/refuse-same.ts'
+import { baselineOf } from './baseline-target.ts'
 import { decoderModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 import { learntNoise, type ModelNoise } from './learnt-noise.ts'
 
 type Notice = (text: string) => void
-
-const DEFAULT_BASELINE = 'torch:cpu,dtype=bf16'
 
 /** Weights of many gigabytes are not read anew in every run to know that they are the same. */
 export function exportsFor({ cwd, values }: DecodersInvocation): OnnxExports {
@@ -107,11 +105,13 @@ export async function tellPrompts(
 export async function planDecoders(
   invocation: DecodersInvocation,
   exports: OnnxExports,
+  pool: Pool,
   notice: Notice,
 ): Promise<ModelPlan[]> {
   const configuration = await configuredLimits(invocation, notice)
   const named = configuration.size > 0 ? { ...invocation, models: [...configuration.keys()] } : invocation
   const noise = await learntNoise(invocation, exports, notice)
+  const baseline = gateName(invocation) === 'three-way' ? await baselineOf(invocation, pool, notice) : null
   const plans: ModelPlan[] = []
   let isUsed = false
   for (const model of await decoderModels(named, notice)) {
@@ -119,7 +119,7 @@ export async function planDecoders(
     for (const target of sides.targets) refuseSame(sides.reference, target)
     const own = (await noise?.of(model)) ?? null
     isUsed ||= own !== null
-    plans.push({ model, ...sides, gate: gateOf(model, invocation, own, configuration) })
+    plans.push({ model, ...sides, gate: gateOf(model, invocation, { own, baseline }, configuration) })
   }
   if (noise && !isUsed) throw noise.refusal(plans.map(({ model }) => model))
   for (const { model, gate } of plans) if (gate.limits.areDefaults) notice(defaultsText(model, gate))
@@ -162,7 +162,7 @@ export async function sidesOf(
 function gateOf(
   model: DecoderModel,
   invocation: DecodersInvocation,
-  own: ModelNoise | null,
+  { own, baseline }: KnownNoise,
   configuration: ReadonlyMap<string, MetricLimits>,
 ): GateChoice {
   const { decoders } = invocation
@@ -174,14 +174,24 @@ function gateOf(
     micro: model.micro,
   })
   const skipped: MetricName[] = decoders.skipAssertions.map((name) => (name === 'ce' ? 'ce' : 'diff_mean'))
-  return { limits, failureRate: decoders.failureRate, skipped, ...wayOf(invocation, own) }
+  return { limits, failureRate: decoders.failureRate, skipped, ...wayOf(invocation, { own, baseline }) }
 }
 
-function wayOf(invocation: DecodersInvocation, own: ModelNoise | null): { way: GateWay; note: string | null } {
+/** What is known about how noisy a healthy target is. */
+interface KnownNoise {
+  readonly own: ModelNoise | null
+  /** Decodes in the same run; null: none does. */
+  readonly baseline: Target | null
+}
+
+function gateName({ decoders }: DecodersInvocation): GateWay['name'] {
+  return decoders.gate ?? (decoders.documented ? 'rate' : 'paired')
+}
+
+function wayOf(invocation: DecodersInvocation, { own, baseline }: KnownNoise): { way: GateWay; note: string | null } {
   const { decoders } = invocation
-  const asked = decoders.gate ?? (decoders.documented ? 'rate' : 'paired')
-  if (asked === 'three-way') return { way: { name: 'three-way', baseline: baselineOf(invocation) }, note: null }
-  if (asked === 'rate') return { way: { name: 'rate' }, note: null }
+  if (baseline) return { way: { name: 'three-way', baseline }, note: null }
+  if (gateName(invocation) === 'rate') return { way: { name: 'rate' }, note: null }
   if (own?.sequences) return { way: { name: 'paired', baselineOf: own.sequences, source: own.path }, note: null }
   if (decoders.gate === 'paired') throw noSequences(own)
   return {
@@ -193,11 +203,4 @@ function wayOf(invocation: DecodersInvocation, own: ModelNoise | null): { way: G
 function noSequences(own: ModelNoise | null): UsageError {
   const found = own ? `${own.path} names no file with sequences of the baseline` : 'no --thresholds file is given'
   return new UsageError('gate', `--gate paired needs what the baseline gave on the same prompts: ${found}`)
-}
-
-/** The second trusted target. */
-export function baselineOf({ decoders, loaded }: DecodersInvocation): Target {
-  const { baseline, defaultDtype } = decoders
-  const spec = baseline ?? (defaultDtype === undefined ? DEFAULT_BASELINE : `torch:cpu,dtype=${defaultDtype}`)
-  return targetNamed(spec, loaded.config)
 }

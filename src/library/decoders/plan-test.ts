@@ -30,7 +30,7 @@ async function suiteOptions(
   const exports = exportsFor(invocation)
   return {
     ...decodingOptions(invocation, pool, exports, notice),
-    models: await planDecoders(invocation, exports, notice),
+    models: await planDecoders(invocation, exports, pool, notice),
     all: decoders.all,
     tokensOnly: decoders.tokensOnly && !decoders.forceLogits,
     transcripts: values.verbose,
