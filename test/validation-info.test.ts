@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { FileDigests } from '../src/files/digest.ts'
@@ -147,6 +147,18 @@ for how in ("other", "tokens", "torn"):
       expect([lines[0], lines.length]).toEqual([metric, 16])
       expect(lines.slice(1).every((line) => Number.isFinite(Number(line)) && Number(line) !== 0)).toBe(true)
     }
+    mkdirSync(join(folder, 'tokenizer'))
+    for (const name of ['tokenizer.json', 'tokenizer_config.json'])
+      renameSync(join(folder, 'tiny', name), join(folder, 'tokenizer', name))
+    rmSync(join(folder, 'tiny'), { recursive: true })
+    const alone = await assayJson(
+      [...words, '--tokenizer', 'tokenizer', '--output_dir=alone', '--validation-info-dir', 'saved'],
+      folder,
+      env,
+    )
+    expect(alone.results, alone.stderr).toMatchObject([{ id: 'tiny/b2/s32/n4@cuda', verdict: 'captured' }])
+    const metric = (place: string) => readFileSync(join(folder, place, `${NAME}.ce.csv`), 'utf8')
+    expect(metric('alone')).toBe(metric('saved'))
   })
 })
 

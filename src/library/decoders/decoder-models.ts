@@ -34,6 +34,37 @@ export async function decoderModels(
   })
 }
 
+/** Models of which nothing is opened: their folder may be gone where --tokenizer says what ends a sequence. */
+export async function savedModels(invocation: DecodersInvocation, notice: Notice): Promise<DecoderModel[]> {
+  const { models, decoders } = invocation
+  const here = { ...invocation, decoders: { ...decoders, offline: true } }
+  if (models.length === 0) throw noModels()
+  const found: DecoderModel[] = []
+  for (const given of new Set(models)) {
+    try {
+      found.push(await decoderModel(given, [], here, notice))
+    } catch (error) {
+      const isAbsent = error instanceof UsageError && (error.code === 'missing-model' || error.code === 'offline')
+      if (!isAbsent) throw error
+      found.push(await absentModel(given, here, notice))
+    }
+  }
+  return found
+}
+
+async function absentModel(given: string, invocation: DecodersInvocation, notice: Notice): Promise<DecoderModel> {
+  const { tokenizer: place } = invocation.decoders
+  if (place === undefined) {
+    const text = `where sequences of ${cleanText(given)} end is not known: the model is not here, and no --tokenizer is given`
+    throw new UsageError('tokenizer', `${text}; give the folder of its tokenizer, nothing else of the model is needed`)
+  }
+  const { folder } = await fetchModel(place, [], invocation, notice)
+  const tokenizer = await loadTokenizer(folder)
+  const eos = await endIdsOf(folder, tokenizer)
+  const name = /^[./]/.test(given) ? basename(given) : given
+  return { name, given, folder, tokenizer, eos, positions: null, vocabulary: null, micro: null }
+}
+
 function noModels(): UsageError {
   return new UsageError(
     'models',

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
+import { UsageError } from '../../domain/errors.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { baselineSuite } from '../../suites/decoders/baseline-suite.ts'
+import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
 import { importedBaselineSuite } from '../../suites/decoders/imported-baseline.ts'
 import { findInfoFolders } from '../../suites/decoders/validation-info/info-folders.ts'
 import { FOLLOWER } from '../../suites/decoders/validation-info/info-pairs.ts'
@@ -8,7 +10,7 @@ import type { ValidationInfo } from '../../suites/decoders/validation-info/valid
 import { reproduceOf } from '../invocation.ts'
 import type { Audience, Planned } from '../judge-suites.ts'
 import { baselineOf } from './baseline-target.ts'
-import { decoderModels } from './decoder-models.ts'
+import { decoderModels, savedModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 import { decodingOptions, exportsFor, sidesOf, tellPrompts } from './plan-decoders.ts'
 
@@ -27,12 +29,12 @@ export async function planBaseline(
   const choices = { decoders, seed: values.seed }
   const { shapes, tokensPerSequence, topK, imports } = shared
   if (imports && decoders.skipComputation && holdsPairs(imports)) {
-    const models = await decoderModels(invocation, notice, [])
+    const models = await savedModels(invocation, notice)
     const options = { models, shapes, tokensPerSequence, topK, imports, dtype: decoders.defaultDtype, ...files }
     return { suites: [importedBaselineSuite(options)], choices }
   }
   const models = []
-  for (const model of await decoderModels(invocation, notice)) {
+  for (const model of await openableModels(invocation, notice)) {
     models.push({ model, reference: (await sidesOf(model, invocation, exports, () => {})).reference })
   }
   if (tells) await tellPrompts(models, shared, notice)
@@ -45,6 +47,20 @@ export async function planBaseline(
     ...files,
   }
   return { suites: [baselineSuite(options)], choices }
+}
+
+/** Our own traces are found by the content of the model, which then has to be here. */
+async function openableModels(invocation: DecodersInvocation, notice: Audience['notice']): Promise<DecoderModel[]> {
+  const { decoders } = invocation
+  if (!decoders.skipComputation) return decoderModels(invocation, notice)
+  try {
+    return await decoderModels({ ...invocation, decoders: { ...decoders, offline: true } }, notice)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    const found = `${decoders.validationInfoDir} holds no pair of .cpu_ and .cuda_ folders`
+    const why = 'traces of ours are found by the content of the model'
+    throw new UsageError(error.code, `${found}, and ${why}: ${error.message}`, { cause: error })
+  }
 }
 
 /** Documented: what was saved lies beside the metric files. */

@@ -118,6 +118,37 @@ describe('decoders', () => {
   })
 })
 
+describe('metric files of what was saved', () => {
+  const SAVED = {
+    'saved/x.cpu_validation_info.0.out/0.pt': 'tokens and logits',
+    'saved/x.cuda_validation_info.0.out/0.pt': 'tokens and logits',
+  }
+  const listed = async (folder: string, options: Record<string, unknown>) => {
+    const skipping = { skipComputation: true, offline: false, validationInfoDir: 'saved', ...options }
+    const { invocation } = await invoked(folder, skipping, { paths: ['/gone/models/tiny/'] })
+    return (await listBaseline(invocation, () => {})).selected
+  }
+
+  test('need no model, only a tokenizer that says where sequences end', async () => {
+    const folder = folderWith(SAVED)
+    mkdirSync(join(folder, 'tokenizer'))
+    const file = 'tokenizer.json'
+    cpSync(join(MODEL, file), join(folder, 'tokenizer', file))
+    const cases = ['tiny/b1/s16/n8@cuda', 'tiny/b2/s16/n8@cuda']
+    expect(await listed(folder, { tokenizer: 'tokenizer' })).toEqual(cases)
+    await expect(listed(folder, {})).rejects.toThrow(
+      'where sequences of /gone/models/tiny/ end is not known: the model is not here, and no --tokenizer is given; give the folder',
+    )
+    await expect(listed(folder, { tokenizer: '/gone' })).rejects.toThrow('/gone does not exist')
+  })
+
+  test('of our own traces need the model, and that is said', async () => {
+    await expect(listed(folderWith(), {})).rejects.toThrow(
+      'saved holds no pair of .cpu_ and .cuda_ folders, and traces of ours are found by the content of the model: /gone/models/tiny/ does not exist',
+    )
+  })
+})
+
 describe('what is refused before anything is decoded', () => {
   test.each([
     ['no model', {}, { paths: [] }, 'no model to decode with'],
