@@ -6,7 +6,7 @@ import { FileDigests } from '../src/files/digest.ts'
 import { openPrompts } from '../src/models/prompts/open-prompts.ts'
 import { padLeft } from '../src/models/prompts/pad.ts'
 import { loadTokenizer } from '../src/models/tokenizer/load-tokenizer.ts'
-import { ValidationInfoReader } from '../src/runtimes/python/validation-info.ts'
+import { ValidationInfoFiles } from '../src/runtimes/python/validation-info.ts'
 import { assay, assayJson, project, root } from './assay.ts'
 import { describeWithPython, TEST_PYTHON } from './python.ts'
 
@@ -118,7 +118,7 @@ for how in ("other", "tokens", "torn"):
       python: PYTHON,
       notice: () => {},
     }
-    const reader = new ValidationInfoReader(context, 60_000)
+    const reader = new ValidationInfoFiles(context, 60_000)
     const sizes = { batch: 2, promptLength: 32, newTokens: 4, eos: [], topK: 20, keep: 'top' } as const
     const reduced = (how: string) =>
       reader.reduce({ ...sizes, reference: `${saved}${how}`, output: join(folder, 'trace') })

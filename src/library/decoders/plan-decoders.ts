@@ -7,7 +7,7 @@ import { cleanText } from '../../domain/text.ts'
 import { FileDigests } from '../../files/digest.ts'
 import { nearFile } from '../../files/near-file.ts'
 import type { Pool } from '../../runtimes/pool.ts'
-import { ValidationInfoReader } from '../../runtimes/python/validation-info.ts'
+import { ValidationInfoFiles } from '../../runtimes/python/validation-info.ts'
 import { readModelConfiguration } from '../../settings/model-configuration.ts'
 import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
 import type { GateChoice, GateWay } from '../../suites/decoders/gate-choice.ts'
@@ -74,7 +74,7 @@ function storesOf(
   if (!saveTraces && !existsSync(folder)) notice(cleanText(noTraces(validationInfoDir, folder)))
   const { python, timeout } = values
   const context = { environment, projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice }
-  const reader = new ValidationInfoReader({ ...context, ...(python !== undefined && { python }) }, timeout * 1000)
+  const reader = new ValidationInfoFiles({ ...context, ...(python !== undefined && { python }) }, timeout * 1000)
   return {
     store: new TraceStore(folder, saveTraces, notice),
     imports: new ValidationInfo(folder, reader, notice),

@@ -4,7 +4,7 @@ import type { LaunchContext } from '../contract.ts'
 import { findPython } from './find-python.ts'
 import { PythonDied, PythonLines } from './python-lines.ts'
 
-const SCRIPT = 'workers/python/read_validation_info.py'
+const SCRIPT = 'workers/python/validation_info.py'
 
 export interface SavedSequence {
   /** The padded prompt and what was decoded after it. */
@@ -30,7 +30,7 @@ export interface SavedReduction {
 }
 
 /** Reads tokens and logits that aiu-fms-testing-utils saved with PyTorch, in a Python that has it. */
-export class ValidationInfoReader {
+export class ValidationInfoFiles {
   readonly #context: LaunchContext
   readonly #limitMs: number
   #lines: PythonLines | null = null

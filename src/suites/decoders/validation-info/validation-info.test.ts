@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { freshFolder } from '../../../runs/testing/tiny-suite.ts'
-import { ValidationInfoReader } from '../../../runtimes/python/validation-info.ts'
+import { ValidationInfoFiles } from '../../../runtimes/python/validation-info.ts'
 import { judgeDecoders, microModel } from '../../testing/decoders.ts'
 import { folderWith, onlyResult, runSuites } from '../../testing/judge.ts'
 import type { DecoderModel } from '../decoder-model.ts'
@@ -31,7 +31,7 @@ function unread(folder: string, told: string[] = []): ValidationInfo {
     python: join(folder, 'no-python'),
     notice: () => {},
   }
-  return new ValidationInfo(join(folder, 'saved'), new ValidationInfoReader(context, 1000), (text) => told.push(text))
+  return new ValidationInfo(join(folder, 'saved'), new ValidationInfoFiles(context, 1000), (text) => told.push(text))
 }
 
 test('folders are found by what they hold, and what their name says is a hint', () => {

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path'
 import { StageError, UsageError } from '../../../domain/errors.ts'
 import { cleanText } from '../../../domain/text.ts'
 import type { Lab } from '../../../runs/contract.ts'
-import type { SavedReduction, ValidationInfoReader } from '../../../runtimes/python/validation-info.ts'
+import type { SavedReduction, ValidationInfoFiles } from '../../../runtimes/python/validation-info.ts'
 import type { DecodedSide, DecodeWork } from '../decode-side.ts'
 import { readDecodedTrace } from '../decoded-trace.ts'
 import type { DecoderModel } from '../decoder-model.ts'
@@ -14,14 +14,14 @@ const TRACE_FILE = 'trace.safetensors'
 /** Traces out of folders that aiu-fms-testing-utils wrote. */
 export class ValidationInfo {
   readonly folder: string
-  readonly #reader: ValidationInfoReader
+  readonly #files: ValidationInfoFiles
   readonly #notice: (text: string) => void
   readonly #told = new Set<string>()
   #saved: Promise<SavedBatch[]> | null = null
 
-  constructor(folder: string, reader: ValidationInfoReader, notice: (text: string) => void) {
+  constructor(folder: string, files: ValidationInfoFiles, notice: (text: string) => void) {
     this.folder = folder
-    this.#reader = reader
+    this.#files = files
     this.#notice = notice
   }
 
@@ -55,7 +55,7 @@ export class ValidationInfo {
   ): Promise<[DecodedSide, DecodedSide]> {
     const names = ['reference.safetensors', 'target.safetensors'] as const
     const { folder, value } = await this.#step(lab, basename(reduction.reference), (to) =>
-      this.#reader.reduce({ ...reduction, output: join(to, names[0]), followerOutput: join(to, names[1]) }),
+      this.#files.reduce({ ...reduction, output: join(to, names[0]), followerOutput: join(to, names[1]) }),
     )
     if (value.problem !== null)
       throw new StageError('import', `${reduction.reference} cannot be used: ${value.problem}`)
@@ -68,7 +68,7 @@ export class ValidationInfo {
   async #read(): Promise<SavedBatch[]> {
     const folders = findInfoFolders(this.folder)
     if (folders.length === 0) return []
-    const contents = await this.#reader.survey(folders.map(({ path }) => path))
+    const contents = await this.#files.survey(folders.map(({ path }) => path))
     return folders.map((folder, i) => ({ ...folder, content: contents[i]! }))
   }
 
@@ -86,7 +86,7 @@ export class ValidationInfo {
   async #import({ lab, batch, newTokens, eos, topK, keep }: DecodeWork, model: DecoderModel, chosen: SavedBatch) {
     const request = { batch: batch.ids.length, promptLength: batch.ids[0]!.length, newTokens, eos, topK, keep }
     const { folder, value } = await this.#step(lab, chosen.name, (to) =>
-      this.#reader.reduce({ ...request, reference: chosen.path, output: join(to, TRACE_FILE) }),
+      this.#files.reduce({ ...request, reference: chosen.path, output: join(to, TRACE_FILE) }),
     )
     if (value.problem !== null) {
       this.#tell(`${chosen.name} is not used: ${value.problem}`)
