@@ -89,7 +89,7 @@ function judged(args) {
 /** A layer that differs is computed again on both sides, so those that were compared with the full run are the equal ones. */
 function sameBits(args) {
   const reference = ['--reference', 'ort:cpu,optimization=disabled']
-  const copy = ['--target', 'copy=ort:cpu,hw=copy,optimization=disabled', '--rtol', '0', '--atol', '0']
+  const copy = ['--target', 'copy=ort:cpu,dtype=fp32,optimization=disabled', '--rtol', '0', '--atol', '0']
   const { results } = assay([...args, ...reference, ...copy, '--scope', 'layers'])
   const ran = results.filter(({ verdict }) => verdict !== 'skip')
   const isEqual = ({ verdict, measurements }) =>

@@ -29,19 +29,28 @@ test('documented spellings work, and say once how they are written here', async 
 test('hardware types and chips are in the id and make a matrix', async () => {
   const folder = project({ 'models/example-matmul.onnx': model })
   const { stdout, stderr } = await assay(
-    ['list', '--torq-runtime-hw-type=sim,board', '--torq-chips', 'a,b', '-k', 'full and a'],
+    [
+      'list',
+      '--torq-runtime-hw-type=sim,board',
+      '--torq-chips',
+      'a,b',
+      '--target',
+      'command:./run',
+      '-k',
+      'full and a',
+    ],
     folder,
   )
   expect(stdout.trim().split('\n')).toEqual(
     ['chip=a,hw=board', 'chip=a,hw=sim', 'chip=b,hw=board', 'chip=b,hw=sim'].map(
-      (options) => `example-matmul/full_model@ort-web:wasm,${options}`,
+      (options) => `example-matmul/full_model@command:./run,${options}`,
     ),
   )
   expect(stderr).toBe(
     'assay: --torq-runtime-hw-type is written --hw here\nassay: --torq-chips is written --chip here\n',
   )
-  const alias = await assay(['list', '--hw=board', '--chip', 'a,b', '-k', 'full_model-board-b'], folder)
-  expect(alias.stdout).toBe('example-matmul/full_model@ort-web:wasm,chip=b,hw=board\n')
+  const words = ['list', '--target', 'command:./run', '--hw=board', '--chip', 'a,b', '-k', 'full_model-board-b']
+  expect((await assay(words, folder)).stdout).toBe('example-matmul/full_model@command:./run,chip=b,hw=board\n')
 })
 
 test('every option that docs/coming-from.md names is one', () => {

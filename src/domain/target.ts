@@ -37,6 +37,10 @@ export interface TargetSchema {
   readonly options: Readonly<Record<string, string | null>>
 }
 
+/** Options that name what a target runs on: hardware type, chip, address of a board. */
+export const HARDWARE_KEYS = ['hw', 'chip', 'board'] as const
+export type HardwareKey = (typeof HARDWARE_KEYS)[number]
+
 export const COMMON_OPTIONS: Readonly<Record<string, string | null>> = {
   model: null,
   variant: null,

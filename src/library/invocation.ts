@@ -6,6 +6,7 @@ import type { AssayConfig } from '../settings/assay-config.ts'
 import { type LoadedConfig, loadConfig } from '../settings/config-file.ts'
 import { TEST_OPTIONS } from '../settings/option-table.ts'
 import { resolveOptions } from '../settings/options.ts'
+import { withoutOverruled } from '../settings/overruled-hardware.ts'
 import { type Invoked, reproduceCommand } from '../settings/reproduce.ts'
 import { type ChosenTargets, chosenTargets } from '../settings/targets.ts'
 import { type TestValues, testValues } from '../settings/test-values.ts'
@@ -48,8 +49,11 @@ export async function invocationOf(asked: Asked): Promise<Invocation> {
   const loaded = withSections(await loadConfig(options.config as string | undefined, cwd), sections)
   if (command === 'run' && loaded.path === null) throw noConfig()
   const sources = { commandLine: options, environment, file: loaded.config }
-  const values = testValues(resolveOptions(TEST_OPTIONS, sources).values, environment)
+  const { values: given, origins } = resolveOptions(TEST_OPTIONS, sources)
   const toolchains = toolchainsOf(loaded.config, cwd)
+  const settled = testValues(given, environment)
+  const hasTargets = command !== 'converge'
+  const values = hasTargets ? withoutOverruled(settled, origins, loaded.config, toolchains) : settled
   return {
     command,
     cwd,
@@ -58,10 +62,13 @@ export async function invocationOf(asked: Asked): Promise<Invocation> {
     givenPaths: paths,
     values,
     loaded,
-    targets: chosenTargets(values, loaded.config, { cwd, toolchains }),
+    targets: chosenTargets(hasTargets ? values : NO_TARGETS, loaded.config, { cwd, toolchains }),
     toolchains,
   }
 }
+
+/** A training program is no target, so what is said of targets does not matter. */
+const NO_TARGETS = { target: undefined, reference: undefined }
 
 function noConfig(): UsageError {
   return new UsageError(

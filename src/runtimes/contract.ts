@@ -1,6 +1,6 @@
 import type { DType } from '../domain/dtype.ts'
 import type { Environment } from '../domain/environment.ts'
-import type { Target, TargetSchema } from '../domain/target.ts'
+import type { HardwareKey, Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
 import type { Toolchains } from './toolchain/definition.ts'
 
@@ -172,7 +172,9 @@ export interface WorkerLaunch {
 
 /** What a runtime says about its own spec strings, with the values that its options take. */
 export interface RuntimeSchema extends TargetSchema {
-  /** The device is a name from this section of the configuration. */
+  /** What it hands on of hardware type, chip and board; the rest of them is refused. */
+  readonly hardware?: readonly HardwareKey[]
+  /** The device is a name from this section of the configuration, which decides how much of `hardware` is used. */
   readonly describedIn?: 'toolchains'
   /** The only devices that it can have; without it, what is installed decides. */
   readonly devices?: readonly string[]

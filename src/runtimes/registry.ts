@@ -1,6 +1,16 @@
 import { parseSeconds } from '../domain/duration.ts'
 import { UsageError } from '../domain/errors.ts'
-import { isVersionWord, nearest, parseTarget, type Target, type TargetSchemas, unknown } from '../domain/target.ts'
+import {
+  HARDWARE_KEYS,
+  type HardwareKey,
+  isVersionWord,
+  nearest,
+  parseTarget,
+  type Target,
+  type TargetSchemas,
+  unknown,
+} from '../domain/target.ts'
+import { cleanText } from '../domain/text.ts'
 import { BROWSER_SCHEMA } from './browser/schema.ts'
 import { CHROMIUM_SCHEMA } from './chromium/schema.ts'
 import { COMMAND_SCHEMA } from './command/schema.ts'
@@ -57,8 +67,29 @@ export function readTarget(spec: string): Target {
     throw unknown('target', `device "${target.device}" in target "${spec}"`, target.device, schema.devices)
   }
   for (const [option, value] of Object.entries(target.options)) checkValue(spec, schema, option, value)
+  for (const key of HARDWARE_KEYS) refuseUnused(key, target, schema)
   schema.check?.(target)
   return target
+}
+
+/** A verdict must not name hardware that had no part in it. */
+function refuseUnused(key: HardwareKey, { name, runtime, options }: Target, { hardware = [] }: RuntimeSchema): void {
+  if (options[key] === undefined || hardware.includes(key)) return
+  throw unusedHardware(key, `${key}=${cleanText(options[key], 120)} of target "${name}"`, runtime)
+}
+
+export const HARDWARE_NOUNS: Readonly<Record<HardwareKey, string>> = {
+  hw: 'hardware type',
+  chip: 'chip',
+  board: 'board',
+}
+
+/** `found` says where it is named, `who` what does nothing with it. */
+export function unusedHardware(key: HardwareKey, found: string, who: string): UsageError {
+  const takers = Object.entries(SCHEMAS).filter(([, { hardware }]) => hardware?.includes(key))
+  const shown = takers.map(([name, { describedIn }]) => (describedIn ? `${name} (whose tools use {${key}})` : name))
+  const advice = `leave it out, or give it to a target that takes one: ${shown.join(', ')}`
+  return new UsageError('target', `${found}: ${who} uses no ${HARDWARE_NOUNS[key]}; ${advice}`)
 }
 
 export function schemaOf(runtime: string): RuntimeSchema {

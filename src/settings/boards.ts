@@ -3,16 +3,15 @@ import { formatTarget, type Target } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { schemaOf } from '../runtimes/registry.ts'
 
-/** A target that runs the user's own program gets the board that is given for all; a list makes a target for each. */
+/** A target that names no board gets the one that is given for all; a list makes a target for each. */
 export function onBoards(target: Target, forAll: string | undefined): Target[] {
-  const { address, openDevice, stored } = schemaOf(target.runtime)
+  const { address } = schemaOf(target.runtime)
   const { board, ...options } = target.options
   if (address && target.device !== '') {
     if (board !== undefined) throw twoBoards(target, board)
     return [target]
   }
-  const takesIt = openDevice === true && stored !== true
-  const boards = (board ?? (takesIt ? forAll : undefined))?.split(',') ?? []
+  const boards = (board ?? forAll)?.split(',') ?? []
   if (address && boards.length === 0) throw noBoard(target)
   if (boards.length === 0) return [target]
   const isNamed = target.name !== formatTarget(target, schemaOf(target.runtime))

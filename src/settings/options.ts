@@ -29,7 +29,14 @@ export interface OptionSpec {
 }
 
 export type OptionValue = string | number | boolean | readonly string[] | undefined
-export type Origin = 'command line' | 'environment' | 'config file' | 'default'
+/** What is named earlier goes before what is named later. */
+const ORIGINS = ['command line', 'environment', 'config file', 'default'] as const
+export type Origin = (typeof ORIGINS)[number]
+
+/** One value was given closer to the command line than another. */
+export function goesBefore(origin: Origin, other: Origin): boolean {
+  return ORIGINS.indexOf(origin) < ORIGINS.indexOf(other)
+}
 
 export interface Resolved {
   readonly values: Readonly<Record<string, OptionValue>>

@@ -59,13 +59,12 @@ describe('chosen targets', () => {
       return chosenTargets(testValues(values, {}), {}, { cwd: '.', toolchains: {} })
     }
     const namesOf = (...args: Parameters<typeof all>) => all(...args).targets.map(({ name }) => name)
-    const given = ['ssh,program=run', 'mine=ssh,program=run', 'ssh:c,program=run', 'command:./run', 'ort-web']
+    const given = ['ssh,program=run', 'mine=ssh,program=run', 'ssh:c,program=run', 'command:./run']
     expect(namesOf(given, 'root@a')).toEqual([
       'ssh:root@a,program=run',
       'mine',
       'ssh:c,program=run',
       'command:./run,board=root@a',
-      'ort-web:wasm',
     ])
     expect(namesOf(['mine=ssh,program=run,chip=x,chip=y', 'command:./run,board=z'], 'a,b')).toEqual([
       'mine[a][x]',
@@ -74,8 +73,9 @@ describe('chosen targets', () => {
       'mine[b][y]',
       'command:./run,board=z',
     ])
-    expect(all(['ort-web'], 'a', 'ssh,program=run').reference?.device).toBe('a')
-    expect(() => all(['ort-web'], 'a,b', 'ssh,program=run')).toThrow('would be on several boards')
+    expect(all(['command:./run'], 'a', 'ssh,program=run').reference?.device).toBe('a')
+    expect(all(['command:./run'], 'a', 'ort:cpu').reference?.name).toBe('ort:cpu')
+    expect(() => all(['command:./run'], 'a,b', 'ssh,program=run')).toThrow('would be on several boards')
     expect(() => all(['ssh,program=run'], '-oProxyCommand=x')).toThrow('the board "-oProxyCommand=x" is refused')
     expect(() => all(['ssh,program=run'], 'a;b')).toThrow('is refused because of the host "a;b"')
     expect(() => names(['ssh,program=run'])).toThrow('names no board; write ssh:user@host')

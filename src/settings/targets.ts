@@ -1,14 +1,14 @@
 import { UsageError } from '../domain/errors.ts'
 import { formatTarget, type Target } from '../domain/target.ts'
 import type { Side } from '../domain/verdict.ts'
-import { readTarget, schemaOf, TARGET_SCHEMAS } from '../runtimes/registry.ts'
+import { readTarget, TARGET_SCHEMAS } from '../runtimes/registry.ts'
 import type { Toolchains } from '../runtimes/toolchain/definition.ts'
-import { findToolchain } from '../runtimes/toolchain/read-toolchain.ts'
 import { declaredPrecision } from '../suites/onnx/rules.ts'
 import type { AssayConfig, ConfigTarget } from './assay-config.ts'
 import { onBoards, onOneBoard } from './boards.ts'
 import { onEachHardware } from './hardware.ts'
 import type { TestValues } from './test-values.ts'
+import { type HardwareForAll, refuseUnusedHardware, usedHardware } from './used-hardware.ts'
 
 export const DEFAULT_REFERENCE = 'ort:cpu'
 export const DEFAULT_TARGETS: readonly string[] = ['ort-web:wasm']
@@ -16,7 +16,7 @@ export const DEFAULT_TARGETS: readonly string[] = ['ort-web:wasm']
 const DEFAULT_FOLDER_REFERENCE = 'torch:cpu'
 const DEFAULT_FOLDER_TARGETS: readonly string[] = ['torch:cpu,dtype=bf16']
 
-type ChoosingValues = Pick<TestValues, 'reference' | 'target'> & Partial<Pick<TestValues, 'hw' | 'chip' | 'board'>>
+export type ChoosingValues = Pick<TestValues, 'reference' | 'target'> & HardwareForAll
 
 /** Where names and paths of targets lead to. */
 interface TargetPlaces {
@@ -44,14 +44,16 @@ export function checkTargets(specs: readonly string[], cwd: string): void {
 
 /** Reads spec strings and names of the config's targets; the same target twice is refused. */
 export function chosenTargets(values: ChoosingValues, config: AssayConfig, places: TargetPlaces): ChosenTargets {
-  const read = (spec: string) => described(targetNamed(spec, config), places.toolchains)
-  const targets = (values.target ?? DEFAULT_TARGETS).flatMap((spec) =>
-    onBoards(read(spec), values.board).flatMap((target) => onEachHardware(target, values, places.cwd)),
+  const { cwd, toolchains } = places
+  const given = (values.target ?? DEFAULT_TARGETS).map((spec) => targetNamed(spec, config))
+  for (const target of given) refuseUnusedHardware(target, values, toolchains)
+  const targets = given.flatMap((target) =>
+    onBoards(target, values.board).flatMap((placed) => onEachHardware(placed, values, cwd)),
   )
   refuseTwice('target', targets)
   for (const target of targets) declaredPrecision(target)
   const [reference, ...otherReferences] = (values.reference ?? []).map((spec) =>
-    onOneHardware(onOneBoard(read(spec), values.board), places.cwd),
+    chosenReference(targetNamed(spec, config), values, places),
   )
   refuseTwice('reference', reference ? [reference, ...otherReferences] : [])
   return {
@@ -89,10 +91,11 @@ function configTarget(name: string, given: string | ConfigTarget): Target {
   return { ...readTarget(formatTarget({ ...bare, device: bare.device || schema.defaultDevice }, schema)), name }
 }
 
-/** Refuses the name of something that the configuration does not describe. */
-function described(target: Target, toolchains: Toolchains): Target {
-  if (schemaOf(target.runtime).describedIn === 'toolchains') findToolchain(target.device, toolchains)
-  return target
+/** Of what is given for all targets it takes only the board: its hardware type and chip it names itself. */
+function chosenReference(target: Target, { board }: ChoosingValues, { cwd, toolchains }: TargetPlaces): Target {
+  refuseUnusedHardware(target, {}, toolchains)
+  const takesBoard = usedHardware(target, toolchains).includes('board')
+  return onOneHardware(onOneBoard(target, takesBoard ? board : undefined), cwd)
 }
 
 function onOneHardware(reference: Target, cwd: string): Target {

@@ -67,6 +67,8 @@ describe('completion offers', () => {
     ],
     [['test', '--target', 'comm'], ['command:']],
     [['test', '--target=ort:cpu,thr'], ['--target=ort:cpu,threads=']],
+    [['test', '--target', 'ort:cpu,h'], []],
+    [['test', '--target', 'command:./run,h'], ['command:./run,hw=']],
     [['test', '--target', 'fast=ort:cpu,deter'], ['fast=ort:cpu,deterministic=']],
     [['test', '--target', 'ort:cpu,threads=2,deterministic=t'], ['ort:cpu,threads=2,deterministic=true']],
     [['test', '--target', 'nothing:x,'], []],

@@ -1,4 +1,4 @@
-import { COMMON_OPTIONS } from '../../domain/target.ts'
+import { COMMON_OPTIONS, HARDWARE_KEYS } from '../../domain/target.ts'
 import { schemaOf, TARGET_SCHEMAS } from '../../runtimes/registry.ts'
 import type { Candidate } from './complete.ts'
 
@@ -20,9 +20,11 @@ function devices(runtime: string): string[] {
 function pairs(spec: string): string[] {
   const runtime = /^[^:@,]*/.exec(spec)![0]
   if (!Object.hasOwn(TARGET_SCHEMAS, runtime)) return []
-  const { options, choices = {} } = schemaOf(runtime)
+  const { options, choices = {}, hardware = [] } = schemaOf(runtime)
   const head = spec.slice(0, spec.lastIndexOf(',') + 1)
   const [key = '', value] = spec.slice(head.length).split('=')
   if (value !== undefined) return (choices[key] ?? []).map((choice) => `${head}${key}=${choice}`)
-  return Object.keys({ ...options, ...COMMON_OPTIONS }).map((option) => `${head}${option}=`)
+  const isUnused = (option: string) => HARDWARE_KEYS.some((key) => key === option && !hardware.includes(key))
+  const taken = Object.keys({ ...options, ...COMMON_OPTIONS }).filter((option) => !isUnused(option))
+  return taken.map((option) => `${head}${option}=`)
 }

@@ -1,6 +1,6 @@
 import { parseSeconds } from '../../domain/duration.ts'
 import { UsageError } from '../../domain/errors.ts'
-import type { Target } from '../../domain/target.ts'
+import { HARDWARE_KEYS, type Target } from '../../domain/target.ts'
 import { cleanText } from '../../domain/text.ts'
 import type { RuntimeSchema } from '../contract.ts'
 import { parseAddress } from './address.ts'
@@ -12,6 +12,7 @@ export const SSH_SCHEMA: RuntimeSchema = {
   defaultDevice: '',
   openDevice: true,
   address: true,
+  hardware: HARDWARE_KEYS,
   options: {
     port: null,
     program: null,

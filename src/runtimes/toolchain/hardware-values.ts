@@ -1,6 +1,6 @@
 import { StageError } from '../../domain/errors.ts'
-import type { Target } from '../../domain/target.ts'
-import type { Toolchain } from './definition.ts'
+import { HARDWARE_KEYS, type HardwareKey, type Target } from '../../domain/target.ts'
+import type { ArgvTemplate, Toolchain } from './definition.ts'
 import { HARDWARE_PLACEHOLDERS, placeholdersIn, type TemplateValues } from './template.ts'
 
 type HardwareName = (typeof HARDWARE_PLACEHOLDERS)[number]
@@ -15,12 +15,22 @@ export function hardwareValues({ name, argv }: Toolchain, { options, files = {} 
     chip_file: files.chip?.path,
     board: options.board,
   }
-  const used = placeholdersIn([...(argv.import ?? []), ...argv.compile, ...argv.run])
+  const used = placeholdersIn(wordsOf(argv))
   const missing = HARDWARE_PLACEHOLDERS.find((each) => used.includes(each) && values[each] === undefined)
   if (missing)
     throw new StageError('compile', `toolchain ${name} uses {${missing}}, ${whatIsMissing(missing, options)}`)
   const given = Object.entries(values).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given)
+}
+
+/** Of hardware type, chip and board what its tools are told. */
+export function hardwareUsed({ argv }: Toolchain): HardwareKey[] {
+  const used = placeholdersIn(wordsOf(argv))
+  return HARDWARE_KEYS.filter((key) => used.includes(key) || used.includes(`${key}_file`))
+}
+
+function wordsOf(argv: Toolchain['argv']): ArgvTemplate {
+  return [...(argv.import ?? []), ...argv.compile, ...argv.run]
 }
 
 function whatIsMissing(name: HardwareName, options: Target['options']): string {
