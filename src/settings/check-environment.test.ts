@@ -36,3 +36,32 @@ test('what is for the command line alone says so', () => {
     'ASSAY_KEYWORD in the environment has no effect: -k is for the command line only',
   ])
 })
+
+test.each<[Record<string, string>, string]>([
+  [
+    { TORQ_PERF_SERVER: 'http://localhost:8080' },
+    'TORQ_PERF_SERVER in the environment does nothing here: results are sent to no server, they stay in the run record',
+  ],
+  [
+    { TORQ_PERF_SERVER: 'http://x', TORQ_PERF_SERVER_TOKEN: 'hunter2' },
+    'TORQ_PERF_SERVER, TORQ_PERF_SERVER_TOKEN in the environment do nothing here: results are sent to no server, they stay in the run record',
+  ],
+  [
+    { IREE_COMPILE: '/opt/iree-compile' },
+    'IREE_COMPILE in the environment does nothing here: a toolchain of the configuration names its programs itself',
+  ],
+  [
+    { S3_HF_CACHE_BUCKET: 'b' },
+    'S3_HF_CACHE_BUCKET in the environment does nothing here: models come from folders and from the Hugging Face cache',
+  ],
+  [
+    { MODEL_PATHS: 'ibm-granite/granite-3.2-8b-instruct', SEQ_LENGTHS: '64', OUTPUT_PATH: '/tmp/output/granite' },
+    'MODEL_PATHS, OUTPUT_PATH, SEQ_LENGTHS in the environment do nothing here: models are arguments, and assay decoders has options for the rest',
+  ],
+])('variables that documents name and nothing reads are told in one line: %j', (environment, line) => {
+  expect(check(environment)).toEqual([line])
+})
+
+test('what other tools may have set for themselves, or is empty, is left in peace', () => {
+  expect(check({ OUTPUT_PATH: '/tmp/x', MAX_NEW_TOKENS: '128', TORQ_PERF_SERVER: '', GITHUB_SHA: 'a' })).toEqual([])
+})

@@ -2,6 +2,7 @@ import { chooseKernels } from '../compare/kernels/choose.ts'
 import { UsageError } from '../domain/errors.ts'
 import { nearest } from '../domain/target.ts'
 import { environmentName, flagOf, type OptionSpec } from './options.ts'
+import { unreadVariables } from './unread-variables.ts'
 
 const PREFIX = 'ASSAY_'
 
@@ -25,7 +26,7 @@ export function checkEnvironment(
   const strangers = Object.keys(environment).filter(
     (name) => name.startsWith(PREFIX) && !name.startsWith(OF_TESTS) && environment[name] !== '' && !known.has(name),
   )
-  return strangers.map((name) => withoutEffect(name, specs, [...known]))
+  return [...strangers.map((name) => withoutEffect(name, specs, [...known])), ...unreadVariables(environment)]
 }
 
 function withoutEffect(name: string, specs: readonly OptionSpec[], known: readonly string[]): string {
