@@ -1,5 +1,5 @@
 import type { Asked, Invocation } from '../library/invocation.ts'
-import { DEFAULT_GLOB } from '../suites/onnx/discover.ts'
+import { defaultGlobs } from '../suites/onnx/discover.ts'
 import type { CommandIo } from './io.ts'
 
 export function askedFor(
@@ -11,12 +11,12 @@ export function askedFor(
   return { command, cwd, paths, options, environment: env }
 }
 
-export function whyNothing({ paths, values }: Invocation): string {
+export function whyNothing({ paths, cwd, values }: Invocation): string {
   const { keyword, pattern } = values
   const selection = [keyword !== undefined && `-k "${keyword}"`, pattern !== undefined && `-t "${pattern}"`].filter(
     Boolean,
   )
-  const where = paths.length > 0 ? paths.join(' ') : DEFAULT_GLOB
+  const where = (paths.length > 0 ? paths : defaultGlobs(cwd)).join(' ')
   if (selection.length > 0) return `no case of ${where} matches ${selection.join(' and ')}; assay list prints all ids`
   if (paths.length > 0) return `no .onnx file in ${where}`
   return `no file matches ${where}; give an .onnx file, a folder or a quoted glob`

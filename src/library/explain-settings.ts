@@ -5,7 +5,7 @@ import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
 import { valueText } from '../settings/option-text.ts'
 import { environmentName, flagOf, type OptionSpec, type Origin, resolveOptions } from '../settings/options.ts'
 import { redact } from '../settings/redact.ts'
-import { DEFAULT_GLOB } from '../suites/onnx/discover.ts'
+import { defaultGlobs } from '../suites/onnx/discover.ts'
 import { type Asked, type Invocation, invocationOf } from './invocation.ts'
 
 interface SettingOrigin {
@@ -39,7 +39,7 @@ export async function explainSettings(asked: Asked): Promise<ExplainedSettings> 
   const { values, loaded } = invocation
   onnxChoices(values, loaded.config)
   const file = loaded.path === null ? null : relative(asked.cwd, loaded.path)
-  const groups = [models(asked.paths, loaded.config, file), ...options(asked, invocation, file)]
+  const groups = [models(asked, loaded.config, file), ...options(asked, invocation, file)]
   return { file, groups: [...groups, ...sections(loaded.config, file ?? '')] }
 }
 
@@ -73,14 +73,14 @@ function originOf(spec: OptionSpec, source: Origin, file: string | null): Settin
   return source === 'command line' ? { source, name: flagOf(spec) } : { source }
 }
 
-function models(paths: readonly string[], config: AssayConfig, file: string | null): SettingGroup {
+function models({ paths, cwd }: Asked, config: AssayConfig, file: string | null): SettingGroup {
   const row = (value: readonly string[], origin: SettingOrigin) => ({
     title: 'Models',
     settings: [{ key: 'models', text: value.join(' '), value, origin }],
   })
   if (paths.length > 0) return row(paths, { source: 'command line' })
   if (config.models) return row(config.models, { source: 'config file', name: `${file}:models` })
-  return row([DEFAULT_GLOB], { source: 'default' })
+  return row(defaultGlobs(cwd), { source: 'default' })
 }
 
 /** What only the file can say. */

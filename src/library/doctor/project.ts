@@ -6,7 +6,7 @@ import { folderBytes } from '../../files/folder-bytes.ts'
 import { latestRun, readRun, type StoredRun } from '../../runs/read-run.ts'
 import { onnxChoices } from '../../settings/onnx-choices.ts'
 import { redact } from '../../settings/redact.ts'
-import { DEFAULT_GLOB, discoverModels } from '../../suites/onnx/discover.ts'
+import { defaultGlobs, discoverModels } from '../../suites/onnx/discover.ts'
 import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
 import type { Finding } from './finding.ts'
 
@@ -27,7 +27,7 @@ function configuration({ loaded, cwd }: Invocation): Finding {
 }
 
 function models({ paths, cwd }: Invocation): Finding {
-  const where = paths.length > 0 ? paths.join(' ') : DEFAULT_GLOB
+  const where = (paths.length > 0 ? paths : defaultGlobs(cwd)).join(' ')
   try {
     const { length } = discoverModels(paths, cwd)
     if (length > 0) return { name: 'models', health: 'good', text: `${length} in ${where}` }

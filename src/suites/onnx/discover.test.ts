@@ -30,6 +30,13 @@ describe('discovery', () => {
     expect(names([], cwd)).toEqual(['a/b'])
   })
 
+  test('without paths, models below tests/testdata/onnx_models are found too', () => {
+    const cwd = folderWith('tests/testdata/onnx_models/example-matmul.onnx', 'tests/testdata/other.onnx')
+    expect(names([], cwd)).toEqual(['example-matmul'])
+    const both = folderWith('models/a.onnx', 'tests/testdata/onnx_models/b.onnx')
+    expect([names([], both), names(['models'], both)]).toEqual([['a', 'b'], ['a']])
+  })
+
   test('the standard layout is named by its folder and its data sets are numbered in order', () => {
     const sets = [10, 9, 0].map((i) => `cases/test_abs/test_data_set_${i}/input_0.pb`)
     const cwd = folderWith('cases/test_abs/model.onnx', ...sets)

@@ -26,13 +26,21 @@ export interface LeftOut {
 }
 
 export const DEFAULT_GLOB = 'models/**/*.onnx'
+/** Where the documented workflow of Torq keeps its models. */
+const DOCUMENTED_FOLDER = 'tests/testdata/onnx_models'
+
+/** Where models are looked for when nobody says where. */
+export function defaultGlobs(cwd: string): string[] {
+  const isThere = existsSync(resolve(cwd, DOCUMENTED_FOLDER))
+  return [DEFAULT_GLOB, ...(isThere ? [`${DOCUMENTED_FOLDER}/**/*.onnx`] : [])]
+}
 
 /**
  * Finds models from files, folders and globs, relative to `cwd`. A model that cannot be read is among them, and its
  * case says why; `leftOut` gets what may hide some.
  */
 export function discoverModels(paths: readonly string[], cwd: string, leftOut: LeftOut[] = []): FoundModel[] {
-  const patterns = paths.length > 0 ? paths : [DEFAULT_GLOB]
+  const patterns = paths.length > 0 ? paths : defaultGlobs(cwd)
   const candidates = new Map<string, Candidate>()
   for (const pattern of patterns) {
     for (const found of candidatesOf(pattern, cwd, leftOut)) {
