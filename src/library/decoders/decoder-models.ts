@@ -4,11 +4,11 @@ import { basename, join, relative, resolve } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import { endIdsOf } from '../../models/end-ids.ts'
-import { resolveModel } from '../../models/hub/resolve-model.ts'
+import type { resolveModel } from '../../models/hub/resolve-model.ts'
 import { loadTokenizer } from '../../models/tokenizer/load-tokenizer.ts'
 import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
+import { fetchModel } from '../fetch-model.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
-import { FetchLines } from './fetch-lines.ts'
 import { randomMicro, trainedMicro } from './micro-models.ts'
 
 type Notice = (text: string) => void
@@ -81,7 +81,7 @@ async function decoderModel(
   const { cwd, decoders } = invocation
   const { folder, own, micro } = await placeOf(given, weights, invocation, notice)
   const tokenizerFolder =
-    decoders.tokenizer === undefined ? own : (await fetchModel(decoders.tokenizer, [], invocation, notice)).folder
+    decoders.tokenizer === undefined ? own : (await fetchWeights(decoders.tokenizer, [], invocation, notice)).folder
   const config = await configOf(folder)
   const tokenizer = await loadTokenizer(tokenizerFolder)
   const path = resolve(cwd, given)
@@ -112,7 +112,7 @@ async function placeOf(
 ): Promise<Place> {
   const { micro, microHome } = invocation.decoders
   if (!micro) {
-    const { folder } = await fetchModel(given, weights, invocation, notice)
+    const { folder } = await fetchWeights(given, weights, invocation, notice)
     return { folder, own: folder, micro: null }
   }
   const trained = trainedMicro(given, invocation)
@@ -120,22 +120,14 @@ async function placeOf(
   if (trained && existsSync(join(trained.folder, 'tokenizer.json'))) {
     return { folder: trained.folder, own: trained.folder, micro: trained.kind }
   }
-  const { folder: own } = await fetchModel(given, [], invocation, notice)
+  const { folder: own } = await fetchWeights(given, [], invocation, notice)
   const { folder, kind } = trained ?? (await randomMicro(given, own, invocation, notice))
   return { folder, own, micro: kind }
 }
 
-async function fetchModel(given: string, weights: Weights, invocation: DecodersInvocation, notice: Notice) {
+async function fetchWeights(given: string, weights: Weights, invocation: DecodersInvocation, notice: Notice) {
   const { cwd, environment, decoders } = invocation
-  const progress = new FetchLines(notice)
-  const { path: folder } = await resolveModel(given, {
-    cwd,
-    weights,
-    environment,
-    offline: decoders.offline,
-    notice,
-    onProgress: (state) => progress.take(given, state),
-  })
+  const { path: folder } = await fetchModel(given, { weights }, { cwd, environment, offline: decoders.offline }, notice)
   return { folder }
 }
 
