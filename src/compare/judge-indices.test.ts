@@ -41,7 +41,9 @@ describe('indices', () => {
   test('of equal values the last counts where it is asked for, and near ones stay near', async () => {
     const result = await compare([2, 0], [1, 0], { indexed: SCORES, last: true })
     expect(result).toMatchObject({ verdict: 'fail', mismatches: { count: 1, of: 2 } })
-    expect(result.reason).toBe('1 of 2 indices differ between equal values, where the last is asked for (select_last_index)')
+    expect(result.reason).toBe(
+      '1 of 2 indices differ between equal values, where the last is asked for (select_last_index)',
+    )
     expect(result.rule).toContain('selects in "x", of equal ones the last, |t−r|')
     expect(result.worst).toMatchObject([{ reference: '2 (selects 5)', target: '1 (selects 5)', error: 1 }])
     expect((await compare([2, 0], [2, 2], { indexed: SCORES, last: true })).verdict).toBe('pass')

@@ -177,7 +177,10 @@ function faultsOf(rule: IndexRule, { count, outOfRange, repeated, mismatches, no
   if (outOfRange > 0) faults.push(`${outOfRange} of ${count} indices are out of range`)
   if (repeated > 0) faults.push(`${repeated} of ${count} indices select a place twice`)
   if (mismatches === 0 || mismatches / count <= rule.tolerance.allowedMismatch) return faults
-  if (notLast > 0) faults.push(`${notLast} of ${count} indices differ between equal values, where the last is asked for (select_last_index)`)
+  if (notLast > 0)
+    faults.push(
+      `${notLast} of ${count} indices differ between equal values, where the last is asked for (select_last_index)`,
+    )
   if (mismatches > notLast) faults.push(`${mismatches - notLast} of ${count} indices select another value`)
   return faults
 }

@@ -58,7 +58,7 @@ async function absentModel(given: string, invocation: DecodersInvocation, notice
     const text = `where sequences of ${cleanText(given)} end is not known: the model is not here, and no --tokenizer is given`
     throw new UsageError('tokenizer', `${text}; give the folder of its tokenizer, nothing else of the model is needed`)
   }
-  const { folder } = await fetchModel(place, [], invocation, notice)
+  const { folder } = await fetchWeights(place, [], invocation, notice)
   const tokenizer = await loadTokenizer(folder)
   const eos = await endIdsOf(folder, tokenizer)
   const name = /^[./]/.test(given) ? basename(given) : given
