@@ -34,6 +34,9 @@ export interface Parsing {
   readonly metrics: Readonly<Record<string, Finder>>
 }
 
+/** What a program is told to go on with after a save: the last step that was done, or the next one. */
+export type ResumeAt = 'last_step' | 'next_step'
+
 /** One named test of a configuration file. */
 export interface ConvergenceTest {
   readonly name: string
@@ -57,7 +60,8 @@ export interface ConvergenceTest {
       readonly misc: readonly Flag[]
     }
   }
-  readonly resumeAt: 'last_step' | 'next_step'
+  /** Null: not said, so that it is as documented, the last step, unless replays show that this does it again. */
+  readonly resumeAt: ResumeAt | null
   readonly runFor: 'end' | 'count'
   readonly stepsPerUnit: number
   readonly environment: Readonly<Record<string, string>>

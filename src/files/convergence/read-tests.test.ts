@@ -135,7 +135,7 @@ describe('the documented configuration', () => {
       logOutput: 'stderr',
       stepsToRecord: 3,
       recordingCounts: 'steps',
-      resumeAt: 'last_step',
+      resumeAt: null,
       runFor: 'end',
       stepsPerUnit: 1,
       warnings: [],

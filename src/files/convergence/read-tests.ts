@@ -4,7 +4,7 @@ import { cleanText } from '../../domain/text.ts'
 import { digestOf } from '../digest.ts'
 import { shownPath } from '../shown-path.ts'
 import { ConfigSection } from './config-section.ts'
-import type { ConvergenceTest } from './contract.ts'
+import type { ConvergenceTest, ResumeAt } from './contract.ts'
 import { pythonPattern } from './python-pattern.ts'
 import { readFlags } from './read-flags.ts'
 import { checkedName, readParsing } from './read-parsing.ts'
@@ -125,8 +125,8 @@ function readReplay(section: ConfigSection): Pick<ConvergenceTest, 'resumeAt' | 
   const whole = { least: 1, isWhole: true }
   return {
     resumeAt: section.has('resume_at')
-      ? section.oneOf('resume_at', ['last_step', 'next_step'], 'last_step or next_step')
-      : 'last_step',
+      ? section.oneOf<ResumeAt>('resume_at', ['last_step', 'next_step'], 'last_step or next_step')
+      : null,
     runFor: section.has('run_for') ? section.oneOf('run_for', ['end', 'count'], 'end or count') : 'end',
     stepsPerUnit: section.has('steps_per_unit')
       ? section.number('steps_per_unit', 'a whole number of steps from 1', whole)

@@ -3,7 +3,7 @@ import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
 import { gatherArgv, replayArgv, resumeArgv } from '../../files/convergence/program-argv.ts'
 import { gatherPoint, lacksOnlySeeds } from '../../suites/convergence/gather-point.ts'
 import { usableSeeds } from '../../suites/convergence/judge-replay.ts'
-import type { PlannedTest } from '../../suites/convergence/planned-test.ts'
+import { type PlannedTest, startOf } from '../../suites/convergence/planned-test.ts'
 import { replayReach } from '../../suites/convergence/replay-window.ts'
 import type { Audience } from '../judge-suites.ts'
 import { type ConvergeInvocation, plannedTests } from './converge-invocation.ts'
@@ -51,7 +51,7 @@ async function replayLines(planned: PlannedTest, seeds: readonly number[]): Prom
     usableSeeds(planned, seeds).map((seed) =>
       lineOf(`${test.name}/ckpt_${entry.startStep}`, planned, async () => {
         const checkpointInput = await locateCheckpoint(storage.manifestPath, entry.checkpoint)
-        return replayArgv(test, { ...replayReach(test, entry), checkpointInput, seed })
+        return replayArgv(test, { ...replayReach(test, entry, await startOf(planned)), checkpointInput, seed })
       }),
     ),
   )

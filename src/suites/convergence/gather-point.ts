@@ -1,7 +1,7 @@
 import { UsageError } from '../../domain/errors.ts'
 import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
 import type { CheckpointFacts, Manifest, Sidecar } from '../../files/convergence/contract.ts'
-import type { PlannedTest } from './planned-test.ts'
+import { type PlannedTest, startOf } from './planned-test.ts'
 import { keptDates } from './provenance.ts'
 import { replayReach } from './replay-window.ts'
 
@@ -36,7 +36,7 @@ export async function gatherPoint(planned: PlannedTest, startOver: boolean): Pro
       entries.map(({ startStep }) => startStep),
     ),
     facts: sidecar.checkpoints,
-    reach: { checkpointInput, startStep: replayReach(test, entry).startStep },
+    reach: { checkpointInput, startStep: replayReach(test, entry, await startOf(planned)).startStep },
     lastStep: entry.results.has(entry.startStep) ? null : entry.startStep,
     reopens: { checkpoint: checkpointInput, startStep: entry.startStep },
   }

@@ -7,7 +7,7 @@ import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
 import { checkpointSum } from '../../files/convergence/checkpoint-sum.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { compareReplays, judgementOf } from './judge-replays.ts'
-import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
+import { type ConvergenceOptions, type PlannedTest, startOf } from './planned-test.ts'
 import { isHealthy } from './program-error.ts'
 import { type Replay, replay } from './replay.ts'
 import { factsOf, type WindowUnderTest } from './window-under-test.ts'
@@ -32,7 +32,7 @@ export async function replayAll(window: WindowUnderTest, lab: Lab, seeds: readon
   await checkCheckpoint(checkpointInput, window, lab)
   const replays: Replay[] = []
   for (const seed of usableSeeds(planned, seeds)) {
-    replays.push(await replay({ planned, entry, checkpointInput, seed }, lab))
+    replays.push(await replay({ planned, entry, checkpointInput, seed, resumeAt: await startOf(planned) }, lab))
     if (!isHealthy(replays.at(-1)!.outcome)) break
   }
   return replays

@@ -77,7 +77,7 @@ function reasonFor(
   replays: readonly Replay[],
   error: CaseError | null,
 ) {
-  const isDocumentedStart = planned.test.resumeAt === 'last_step' && judged.verdict !== 'pass'
+  const isDocumentedStart = planned.test.resumeAt !== 'next_step' && judged.verdict !== 'pass'
   const hints = isDocumentedStart ? offByOne(entry, replays) : []
   const reason = [error ? undefined : reasonOf(judged), ...replays.flatMap(breakText), ...hints]
     .filter(Boolean)

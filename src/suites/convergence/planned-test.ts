@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
-import type { ConvergenceTest, GitState } from '../../files/convergence/contract.ts'
+import type { ConvergenceTest, GitState, ResumeAt } from '../../files/convergence/contract.ts'
 import type { Storage } from './storage.ts'
 
 /** A test with everything that its file does not say. */
@@ -25,6 +25,11 @@ export interface ConvergenceOptions {
   /** Of the repository that a folder is in; tests of one file may have several. */
   readonly git: (folder: string) => Promise<GitState | null>
   readonly reproduce: (id: string) => string
+}
+
+/** What replays are told to begin with. */
+export async function startOf({ test }: PlannedTest): Promise<ResumeAt> {
+  return test.resumeAt ?? 'last_step'
 }
 
 /** The file or folder that the program writes its metrics to; null: it prints them. */

@@ -9,7 +9,6 @@ const entry = (startStep: number, ...steps: number[]) => ({
   results: new Map(steps.map((step) => [step, loss('1')])),
 })
 const TEST = {
-  resumeAt: 'last_step',
   runFor: 'end',
   stepsPerUnit: 1,
   stepsToRecord: 3,
@@ -18,20 +17,20 @@ const TEST = {
 
 describe('what a program is told', () => {
   test.each([
-    ['as documented: the last step done and an absolute end', {}, entry(4, 5, 6, 7), [4, 7]],
-    ['the next step', { resumeAt: 'next_step' }, entry(4, 5, 6, 7), [5, 8]],
-    ['the next step of a save before any', { resumeAt: 'next_step' }, entry(0, 0, 1, 2), [0, 3]],
-    ['a count', { resumeAt: 'next_step', runFor: 'count' }, entry(4, 5, 6, 7), [5, 3]],
-    ['in units of five steps', { resumeAt: 'next_step', stepsPerUnit: 5 }, entry(4, 5, 6, 7), [1, 2]],
-    ['a window that is longer than one is now', { stepsToRecord: 1 }, entry(4, 5, 6, 7), [4, 7]],
-    ['a window of logged steps that are far apart', { stepsToRecord: 20 }, entry(4, 5, 10), [4, 24]],
-    ['entries further apart', { recordingCounts: 'entries' }, entry(4, 5, 10, 15), [4, 15]],
-  ] as const)('%s', (_what, keys, recorded, [startStep, runFor]) => {
-    expect(replayReach({ ...TEST, ...keys }, recorded)).toEqual({ startStep, runFor })
+    ['as documented: the last step done and an absolute end', 'last_step', {}, entry(4, 5, 6, 7), [4, 7]],
+    ['the next step', 'next_step', {}, entry(4, 5, 6, 7), [5, 8]],
+    ['the next step of a save before any', 'next_step', {}, entry(0, 0, 1, 2), [0, 3]],
+    ['a count', 'next_step', { runFor: 'count' }, entry(4, 5, 6, 7), [5, 3]],
+    ['in units of five steps', 'next_step', { stepsPerUnit: 5 }, entry(4, 5, 6, 7), [1, 2]],
+    ['a window that is longer than one is now', 'last_step', { stepsToRecord: 1 }, entry(4, 5, 6, 7), [4, 7]],
+    ['a window of logged steps that are far apart', 'last_step', { stepsToRecord: 20 }, entry(4, 5, 10), [4, 24]],
+    ['entries further apart', 'last_step', { recordingCounts: 'entries' }, entry(4, 5, 10, 15), [4, 15]],
+  ] as const)('%s', (_what, resumeAt, keys, recorded, [startStep, runFor]) => {
+    expect(replayReach({ ...TEST, ...keys }, recorded, resumeAt)).toEqual({ startStep, runFor })
   })
 
   test('not a start that its units do not have', () => {
-    expect(() => replayReach({ ...TEST, stepsPerUnit: 5 }, entry(4, 5))).toThrow(
+    expect(() => replayReach({ ...TEST, stepsPerUnit: 5 }, entry(4, 5), 'last_step')).toThrow(
       'step 4 is no multiple of steps_per_unit 5',
     )
   })
@@ -65,7 +64,7 @@ describe('the reader of a replay', () => {
   test('has no trouble with windows of many steps', () => {
     const steps = Array.from({ length: 200_000 }, (_, i) => i)
     const long = { ...entry(0, ...[]), results: new Map(steps.map((step) => [step, loss('1')])) }
-    expect(replayReach(TEST, long)).toEqual({ startStep: 0, runFor: 200_000 })
+    expect(replayReach(TEST, long, 'last_step')).toEqual({ startStep: 0, runFor: 200_000 })
     expect(new ReplayReader(long.results, ['loss'], 0).take({ kind: 'step', step: 200_000, metrics: {} })).toBe(false)
   })
 

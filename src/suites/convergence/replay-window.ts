@@ -1,16 +1,20 @@
 import { parseNumber } from '../../compare/convergence/parse-number.ts'
 import type { LogEvent, LoggedMetrics, Recording } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
-import type { ConvergenceTest, ManifestEntry } from '../../files/convergence/contract.ts'
+import type { ConvergenceTest, ManifestEntry, ResumeAt } from '../../files/convergence/contract.ts'
 
-type Reach = Pick<ConvergenceTest, 'resumeAt' | 'runFor' | 'stepsPerUnit' | 'stepsToRecord' | 'recordingCounts'>
+type Reach = Pick<ConvergenceTest, 'runFor' | 'stepsPerUnit' | 'stepsToRecord' | 'recordingCounts'>
 
 /** What the program is told so that it does the steps of a recording, in its own units. */
-export function replayReach(test: Reach, entry: ManifestEntry): { startStep: number; runFor: number } {
+export function replayReach(
+  test: Reach,
+  entry: ManifestEntry,
+  resumeAt: ResumeAt,
+): { readonly startStep: number; readonly runFor: number } {
   const { startStep, results } = entry
   // A save before any step is followed by the step of its own number.
   const beginsThere = results.has(startStep)
-  const start = test.resumeAt === 'next_step' && !beginsThere ? startStep + 1 : startStep
+  const start = resumeAt === 'next_step' && !beginsThere ? startStep + 1 : startStep
   const steps = windowSteps(test, entry, beginsThere)
   const { stepsPerUnit } = test
   if (start % stepsPerUnit !== 0) {

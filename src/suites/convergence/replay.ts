@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { LogEvent, LoggedMetrics, Recording } from '../../domain/convergence.ts'
-import type { ConvergenceTest, ManifestEntry } from '../../files/convergence/contract.ts'
+import type { ConvergenceTest, ManifestEntry, ResumeAt } from '../../files/convergence/contract.ts'
 import { replayArgv } from '../../files/convergence/program-argv.ts'
 import { pythonPattern } from '../../files/convergence/python-pattern.ts'
 import type { Lab } from '../../runs/contract.ts'
@@ -28,6 +28,7 @@ export interface ReplayRequest {
   readonly entry: ManifestEntry
   readonly checkpointInput: string
   readonly seed: number | null
+  readonly resumeAt: ResumeAt
 }
 
 /** Steps of the lab hold plain data, and a recording is a map. */
@@ -36,8 +37,8 @@ interface StoredReplay extends Omit<Replay, 'recording'> {
 }
 
 export async function replay(request: ReplayRequest, lab: Lab): Promise<Replay> {
-  const { planned, entry, checkpointInput, seed } = request
-  const argv = replayArgv(planned.test, { ...replayReach(planned.test, entry), checkpointInput, seed })
+  const { planned, entry, checkpointInput, seed, resumeAt } = request
+  const argv = replayArgv(planned.test, { ...replayReach(planned.test, entry, resumeAt), checkpointInput, seed })
   const title =
     seed === null ? `replay from step ${entry.startStep}` : `replay from step ${entry.startStep}, seed ${seed}`
   const { value, folder } = await lab.step(
