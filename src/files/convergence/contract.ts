@@ -37,6 +37,9 @@ export interface Parsing {
 /** What a program is told to go on with after a save: the last step that was done, or the next one. */
 export type ResumeAt = 'last_step' | 'next_step'
 
+/** What can be learnt of a program that is told the documented one. */
+export type LearntStart = Extract<ResumeAt, 'next_step'>
+
 /** One named test of a configuration file. */
 export interface ConvergenceTest {
   readonly name: string
@@ -109,6 +112,8 @@ export interface Sidecar {
   readonly earlier: readonly DatedWindows[]
   /** What `assay converge accept` renewed. */
   readonly renewals: readonly DatedWindows[]
+  /** What replays showed of a program whose configuration does not say it; null: nothing else than what is documented. */
+  readonly resumeAt: LearntStart | null
 }
 
 /** Windows whose values are of one time. */

@@ -126,12 +126,16 @@ test('what a manifest has no place for survives being written', async () => {
     },
     earlier: [{ at: '2026-11-15T00:00:00.000Z', startSteps: [0], git: null }],
     renewals: [{ at: '2026-11-17T00:00:00.000Z', startSteps: [4], git: { commit: 'f01', isDirty: false } }],
+    resumeAt: 'next_step',
   }
   await writeSidecar(at('m.assay.json'), sidecar)
   expect(await readSidecar(at('m.assay.json'))).toEqual(sidecar)
   await writeSidecar(at('m.assay.json'), { ...sidecar, git: null })
   expect((await readSidecar(at('m.assay.json'))).git).toBeNull()
   const older = JSON.parse(readFileSync(at('m.assay.json'), 'utf8'))
+  put('strange.json', JSON.stringify({ ...older, resumeAt: 'soon' }))
+  await expect(readSidecar(at('strange.json'))).rejects.toThrow('resumeAt is "soon", expected "next_step"')
+  delete older.resumeAt
   delete older.renewals[0].git
   delete older.earlier
   writeFileSync(at('m.assay.json'), JSON.stringify(older))

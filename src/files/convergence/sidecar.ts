@@ -1,6 +1,7 @@
 import { FormatError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
 import { writeFileAtomic } from '../atomic.ts'
-import type { CheckpointFacts, DatedWindows, GitState, Sidecar } from './contract.ts'
+import type { CheckpointFacts, DatedWindows, GitState, LearntStart, Sidecar } from './contract.ts'
 import { readStored, type StoredObject, storedRecording } from './stored-json.ts'
 
 const SCHEMA = 'assay/convergence@1'
@@ -22,10 +23,17 @@ export async function readSidecar(path: string): Promise<Sidecar> {
     checkpoints: Object.fromEntries(
       checkpoints.keys.map((key) => [checkpoints.wholeKey(key), factsOf(checkpoints.object(key))]),
     ),
-    // Sidecars of before have none.
+    // Sidecars of before have none of these.
+    resumeAt: stored.has('resumeAt') ? learntStart(stored, path) : null,
     earlier: stored.has('earlier') ? stored.objects('earlier').map(datedWindows) : [],
     renewals: stored.objects('renewals').map(datedWindows),
   }
+}
+
+function learntStart(stored: StoredObject, path: string): LearntStart {
+  const text = stored.text('resumeAt')
+  if (text === 'next_step') return text
+  throw new FormatError('sidecar', `${path}: resumeAt is ${JSON.stringify(cleanText(text, 40))}, expected "next_step"`)
 }
 
 function gitOf(stored: StoredObject): GitState | null {

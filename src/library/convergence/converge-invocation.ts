@@ -54,8 +54,18 @@ export async function plannedTests(
     cwd: resolve(workFolder, test.directory),
     environment,
     storage: new Storage(folder, test, cwd, manifestName),
+    tell: once((text) => notice(`${test.name}: ${text}`)),
     ...(hear && { hear }),
   }))
+}
+
+/** Each text the first time. */
+function once(say: (text: string) => void): (text: string) => void {
+  const said = new Set<string>()
+  return (text) => {
+    if (!said.has(text)) say(text)
+    said.add(text)
+  }
 }
 
 function gitRootOf(path: string): string | null {

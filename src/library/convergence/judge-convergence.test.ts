@@ -154,6 +154,21 @@ describe('the programs that would be started', () => {
     expect(await lines(cwd, { keyword: 'ckpt_3' })).toEqual([{ id: 'demo/ckpt_3', cwd, argv }])
   })
 
+  test('begin where a replay has shown that they must', async () => {
+    const cwd = copy()
+    writeFileSync(join(cwd, 'tests.yml'), demoConfig(['  resume_at: next_step\n', '']))
+    const starts = async () => {
+      const [line] = await lines(cwd, { keyword: 'ckpt_3' })
+      return line && 'argv' in line ? line.argv.slice(-4).join(' ') : line
+    }
+    expect(await starts()).toBe('--start 3 --until 6')
+    const notices: string[] = []
+    const notice = (text: string) => notices.push(text)
+    const { exitCode } = await judgeConvergence(await invoked(cwd), { ...QUIET, notice })
+    expect([exitCode, notices]).toEqual([0, [expect.stringMatching(/^demo: started as documented, .* remembers it$/)]])
+    expect(await starts()).toBe('--start 4 --until 7')
+  })
+
   test('or why one could not be', async () => {
     const cwd = copy()
     writeFileSync(join(cwd, 'tests.yml'), demoConfig(['  resume_at: next_step', '  steps_per_unit: 5']))

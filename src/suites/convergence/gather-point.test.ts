@@ -33,7 +33,7 @@ describe('an interrupted gathering goes on', () => {
     const checkpoint = join(planned.storage.checkpoints, 'model_3.ckpt')
     expect(point.entries.map(({ startStep }) => startStep)).toEqual([0])
     expect([point.reach, point.lastStep]).toEqual([{ checkpointInput: checkpoint, startStep: 4 }, 3])
-    expect(point.reopens).toEqual({ checkpoint, startStep: 3 })
+    expect(point.reopens).toEqual({ checkpoint, startStep: 3, results: demoSteps(4, 6) })
     expect(point.earlier).toEqual([{ at: '2027-03-01T10:00:00.000Z', startSteps: [0], git: null }])
   })
 
@@ -41,6 +41,20 @@ describe('an interrupted gathering goes on', () => {
     expect((await gatherPoint(await stored([0, 3, 7]), false))!.reopens.startStep).toBe(7)
     const first = (await gatherPoint(await stored([]), false))!
     expect([first.reach.startStep, first.lastStep, first.entries]).toEqual([0, null, []])
+  })
+
+  test('one step after the documented start only where the configuration or a replay says so', async () => {
+    const { test, ...planned } = await stored([0, 7])
+    const documented = { ...planned, test: { ...test, resumeAt: null } }
+    const starts = async () => [
+      (await gatherPoint(documented, false))!.reach.startStep,
+      (await gatherPoint(documented, false, 'next_step'))!.reach.startStep,
+    ]
+    expect(await starts()).toEqual([3, 4])
+    await planned.storage.learnStart('next_step')
+    expect(await starts()).toEqual([4, 4])
+    const insisting = { ...planned, test: { ...test, resumeAt: 'last_step' as const } }
+    expect((await gatherPoint(insisting, false))!.reach.startStep).toBe(3)
   })
 
   test('from nothing where nothing was gathered or all is to be gathered anew', async () => {

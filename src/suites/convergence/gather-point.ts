@@ -1,12 +1,13 @@
+import type { Recording } from '../../domain/convergence.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
-import type { CheckpointFacts, Manifest, Sidecar } from '../../files/convergence/contract.ts'
+import type { CheckpointFacts, Manifest, ResumeAt, Sidecar } from '../../files/convergence/contract.ts'
 import { type PlannedTest, startOf } from './planned-test.ts'
 import { keptDates } from './provenance.ts'
 import { replayReach } from './replay-window.ts'
 
 /** Where an interrupted gathering goes on. */
-export interface GatherPoint extends Pick<Sidecar, 'earlier' | 'renewals'> {
+export interface GatherPoint extends Pick<Sidecar, 'earlier' | 'renewals' | 'resumeAt'> {
   /** What is complete already. */
   readonly entries: Manifest
   readonly facts: Readonly<Record<string, CheckpointFacts>>
@@ -14,11 +15,15 @@ export interface GatherPoint extends Pick<Sidecar, 'earlier' | 'renewals'> {
   /** The last step that the checkpoint has; null: none. */
   readonly lastStep: number | null
   /** The checkpoint that it goes on from, whose window is recorded anew. */
-  readonly reopens: { readonly checkpoint: string; readonly startStep: number }
+  readonly reopens: { readonly checkpoint: string; readonly startStep: number; readonly results: Recording }
 }
 
 /** The first window that is not complete, or the last; null: from the beginning. Refuses to write over a reference that is complete, or one of another configuration. */
-export async function gatherPoint(planned: PlannedTest, startOver: boolean): Promise<GatherPoint | null> {
+export async function gatherPoint(
+  planned: PlannedTest,
+  startOver: boolean,
+  resumeAt?: ResumeAt,
+): Promise<GatherPoint | null> {
   const { storage, test } = planned
   if (startOver || !storage.exists) return null
   const [manifest, sidecar] = [await storage.manifest(), await storage.sidecar()]
@@ -29,6 +34,7 @@ export async function gatherPoint(planned: PlannedTest, startOver: boolean): Pro
   const entry = manifest[place]!
   const checkpointInput = await locateCheckpoint(storage.manifestPath, entry.checkpoint)
   const entries = manifest.slice(0, place)
+  const { startStep } = replayReach(test, entry, resumeAt ?? (await startOf(planned)))
   return {
     entries,
     ...keptDates(
@@ -36,9 +42,10 @@ export async function gatherPoint(planned: PlannedTest, startOver: boolean): Pro
       entries.map(({ startStep }) => startStep),
     ),
     facts: sidecar.checkpoints,
-    reach: { checkpointInput, startStep: replayReach(test, entry, await startOf(planned)).startStep },
+    reach: { checkpointInput, startStep },
     lastStep: entry.results.has(entry.startStep) ? null : entry.startStep,
-    reopens: { checkpoint: checkpointInput, startStep: entry.startStep },
+    reopens: { checkpoint: checkpointInput, startStep: entry.startStep, results: entry.results },
+    resumeAt: sidecar.resumeAt,
   }
 }
 

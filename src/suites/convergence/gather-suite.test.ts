@@ -163,6 +163,32 @@ describe('a gathering that did not end', () => {
     expect(late!['reference.gathered']).not.toBe(gatheredAt)
   })
 
+  test('goes on one step later where the documented start would do a step again, and saves over no checkpoint', async () => {
+    const planned = await copyOf(interrupted, [['  resume_at: next_step\n', '']])
+    const result = await gatherDemo(planned)
+    expect([result.verdict, result.flags]).toEqual(['captured', ['resumed']])
+    expect(result.steps!.map(({ title }) => title)).toEqual([
+      'replay from step 7',
+      'replay from step 7, one step later',
+      'gather demo',
+    ])
+    expect(result.measurements['reference.command']).toMatch(/--start 8$/)
+    expect(stored(planned)[0]).toBe(stored(complete)[0])
+    const [known, sidecar] = await Promise.all([complete.storage.sidecar(), planned.storage.sidecar()])
+    expect([sidecar!.resumeAt, sidecar!.checkpoints]).toEqual(['next_step', known!.checkpoints])
+  })
+
+  test('does not go on with a program that does a step again and takes no other start', async () => {
+    const planned = await copyOf(interrupted, [['  resume_at: next_step\n', '']])
+    const before = stored(planned)
+    const { verdict, error } = await gatherDemo(withVariables(planned, { MODE: 'insists' }))
+    expect([verdict, error!.message]).toEqual([
+      'error',
+      'from step 7 the program does that step again, which its checkpoint already has, and it does not begin with step 8, so what it would record is not what it was; --start-over gathers anew',
+    ])
+    expect(stored(planned)).toEqual(before)
+  })
+
   test('tells that a window is short', async () => {
     const { figures } = await gatherDemo(withVariables(await demoPlan(), { MODE: 'dies' }))
     expect(figures).toContain('ckpt_7: step 8, short: training ended before the window did, ckpts/model_7.ckpt')
@@ -183,6 +209,14 @@ describe('seeds', () => {
     const { samples } = (await planned.storage.sidecar())!.checkpoints['3']!
     expect(samples.map(({ seed }) => seed)).toEqual([1, 2, 3])
     expect(stored(planned)[0]).toBe(stored(complete)[0])
+  })
+
+  test('are what the right start gives where the documented one would do a step again', async () => {
+    const [said, documented] = [await copyOf(complete), await copyOf(complete, [['  resume_at: next_step\n', '']])]
+    for (const planned of [said, documented]) await gatherDemo(planned, { seeds: [1, 2] })
+    const [known, learnt] = await Promise.all([said.storage.sidecar(), documented.storage.sidecar()])
+    expect(learnt!.checkpoints).toEqual(known!.checkpoints)
+    expect([known!.resumeAt, learnt!.resumeAt]).toEqual([null, 'next_step'])
   })
 
   test('are added although the key of the seed and the rules came after the gathering', async () => {

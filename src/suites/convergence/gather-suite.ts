@@ -2,13 +2,14 @@ import type { CaseError } from '../../domain/result.ts'
 import type { CheckpointFacts, ConvergenceTest, Manifest, ManifestEntry } from '../../files/convergence/contract.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { type Gathered, gather } from './gather.ts'
-import { type GatherPoint, gatherPoint, lacksOnlySeeds } from './gather-point.ts'
+import { type GatherPoint, lacksOnlySeeds } from './gather-point.ts'
 import { gatherSamples } from './gather-samples.ts'
 import { seedless } from './judge-replays.ts'
 import { NOTHING_COMPARED } from './nothing-compared.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { programError } from './program-error.ts'
 import { refuseUseless } from './refuse-useless.ts'
+import { settledPoint } from './settled-point.ts'
 import { caseOf } from './suite.ts'
 
 export interface GatherOptions extends ConvergenceOptions {
@@ -35,7 +36,7 @@ async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: 
     await gatherSamples(planned, seeds, lab)
     return captured(c, planned, options, null)
   }
-  const from = await gatherPoint(planned, startOver)
+  const from = await settledPoint(planned, startOver, lab)
   const git = await options.git(planned.cwd)
   const gathered = await gather(planned, from, { environment, git }, lab)
   const failure = failureOf(planned, gathered, from)

@@ -7,9 +7,10 @@ import { locateCheckpoint } from '../../files/convergence/checkpoint-path.ts'
 import { checkpointSum } from '../../files/convergence/checkpoint-sum.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { compareReplays, judgementOf } from './judge-replays.ts'
-import { type ConvergenceOptions, type PlannedTest, startOf } from './planned-test.ts'
+import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { isHealthy } from './program-error.ts'
-import { type Replay, replay } from './replay.ts'
+import type { Replay } from './replay.ts'
+import { settledReplay } from './settled-replay.ts'
 import { factsOf, type WindowUnderTest } from './window-under-test.ts'
 
 /** Replays a window from its checkpoint and compares all that was recorded. */
@@ -32,7 +33,7 @@ export async function replayAll(window: WindowUnderTest, lab: Lab, seeds: readon
   await checkCheckpoint(checkpointInput, window, lab)
   const replays: Replay[] = []
   for (const seed of usableSeeds(planned, seeds)) {
-    replays.push(await replay({ planned, entry, checkpointInput, seed, resumeAt: await startOf(planned) }, lab))
+    replays.push(await settledReplay(window, { checkpointInput, seed }, lab))
     if (!isHealthy(replays.at(-1)!.outcome)) break
   }
   return replays

@@ -86,13 +86,15 @@ describe('a replay', () => {
     expect(bare.reason).toContain('loss was not logged at steps 4 to 6; accuracy was not logged at steps 4 to 6')
   })
 
-  test('that began one step too early says how to mend that, where the documented start is used', async () => {
-    const documented = await demoPlan([['  resume_at: next_step\n', '']])
+  test('that began one step too early says how to mend that, where the configuration wants it so', async () => {
+    const insisting = await demoPlan([['resume_at: next_step', 'resume_at: last_step']])
     const early = [demoReplay(demoSteps(4, 5), { early: [3] })]
-    expect(judged(early, {}, documented).reason).toContain('the replay began with step 3')
-    expect(judged(early, {}, documented).reason).toContain('resume_at: next_step')
+    expect(judged(early, {}, insisting).reason).toContain(
+      'the replay began with step 3, which the checkpoint already has: resume_at: next_step starts it one step later',
+    )
     expect(judged(early).reason).not.toContain('resume_at')
-    expect(judged([demoReplay(demoSteps(4, 6), { early: [3] })], {}, documented).reason).toBeUndefined()
+    expect(judged([demoReplay(demoSteps(4, 6), { early: [3] })], {}, insisting).reason).toBeUndefined()
+    expect(judged([demoReplay(demoSteps(4, 5), { early: [2, 3] })], {}, insisting).reason).not.toContain('resume_at')
   })
 })
 
@@ -138,6 +140,7 @@ describe('a program', () => {
     const replays = [1, 2].map((seed) => demoReplay(demoSteps(4, 6), { seed, outcome, attempts: seed }))
     const { flags, figures } = judged(replays)
     expect(flags).toEqual(['retried'])
+    expect(judged([demoReplay(demoSteps(4, 6), { attempts: 2, replays: 2 })]).flags).toEqual(['replayed-twice'])
     expect(figures).toEqual(['steps 4 to 6 from ckpts/model_3.ckpt, seeds 1, 2', '1 line was cut'])
   })
 })

@@ -5,13 +5,14 @@ import { worstMetrics } from '../../compare/metrics.ts'
 import type { Recording } from '../../domain/convergence.ts'
 import type { CaseError } from '../../domain/result.ts'
 import { cleanText } from '../../domain/text.ts'
-import type { CheckpointFacts, ManifestEntry } from '../../files/convergence/contract.ts'
+import type { CheckpointFacts } from '../../files/convergence/contract.ts'
 import type { Judgement } from '../../runs/contract.ts'
 import { curveOf, outputOf, reasonOf } from './describe-window.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { isHealthy, programError } from './program-error.ts'
 import { provenanceOf } from './provenance.ts'
 import type { Replay } from './replay.ts'
+import { isRedone } from './replay-window.ts'
 import { factsOf, rulesOf, type WindowUnderTest } from './window-under-test.ts'
 
 /** Compares what replays of a window logged with what was recorded; no program is needed for it. */
@@ -72,13 +73,12 @@ function nothingLogged({ coverage }: WindowJudgement, replays: readonly Replay[]
 }
 
 function reasonFor(
-  { planned, entry }: WindowUnderTest,
+  window: WindowUnderTest,
   judged: WindowJudgement,
   replays: readonly Replay[],
   error: CaseError | null,
 ) {
-  const isDocumentedStart = planned.test.resumeAt !== 'next_step' && judged.verdict !== 'pass'
-  const hints = isDocumentedStart ? offByOne(entry, replays) : []
+  const hints = judged.verdict === 'pass' ? [] : offByOne(window, replays)
   const reason = [error ? undefined : reasonOf(judged), ...replays.flatMap(breakText), ...hints]
     .filter(Boolean)
     .join('; ')
@@ -92,18 +92,17 @@ function breakText({ brokeAt, seed }: Replay): string[] {
   return [`${who}ended at step ${step}, where ${cleanText(metric, 60)} is "${cleanText(text, 40)}" and not finite`]
 }
 
-/** The documented start does the step of the checkpoint again and so ends one too early. */
-function offByOne({ startStep, results }: ManifestEntry, replays: readonly Replay[]): string[] {
-  const isRedone = !results.has(startStep) && replays.some(({ early }) => early.includes(startStep))
-  if (!isRedone) return []
-  return [
-    `the replay began with step ${startStep}, which the checkpoint already has: resume_at: next_step starts it one step later`,
-  ]
+/** The documented start does the step of the checkpoint again and so ends one too early; where the configuration insists on it, that is all there is. */
+function offByOne({ planned, entry }: WindowUnderTest, replays: readonly Replay[]): string[] {
+  if (planned.test.resumeAt === 'next_step' || !replays.some((replay) => isRedone(entry, replay))) return []
+  const what = `the replay began with step ${entry.startStep}, which the checkpoint already has`
+  return [planned.test.resumeAt === null ? what : `${what}: resume_at: next_step starts it one step later`]
 }
 
 function flagsOf(replays: readonly Replay[], facts: CheckpointFacts | undefined): string[] {
   return [
-    ...(replays.some(({ attempts }) => attempts > 1) ? ['retried'] : []),
+    ...(replays.some(({ attempts, replays }) => attempts > replays) ? ['retried'] : []),
+    ...(replays.some(({ replays }) => replays > 1) ? ['replayed-twice'] : []),
     ...(facts && !facts.complete ? ['short-recording'] : []),
     ...(facts && facts.warnings.length > 0 ? ['warning'] : []),
   ]
@@ -119,8 +118,14 @@ function figuresOf(window: WindowUnderTest, replays: readonly Replay[]): string[
   return [
     `steps ${steps[0]} to ${steps.at(-1)} from ${entry.checkpoint}${seeds.length > 0 ? `, seeds ${seeds.join(', ')}` : ''}`,
     ...(absent.length > 0 ? [`without ${absent.join(', ')}, which no step of this window logged`] : []),
+    ...notesOf(replays),
     ...warnings,
   ]
+}
+
+/** Seeds have them in common. */
+export function notesOf(replays: readonly Replay[]): string[] {
+  return [...new Set(replays.flatMap(({ notes }) => notes))]
 }
 
 export function seedless({ test }: PlannedTest, seeds: readonly number[]): string[] {

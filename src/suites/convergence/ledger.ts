@@ -52,8 +52,8 @@ export class Ledger {
     const gatheredAt = new Date().toISOString()
     // Who has looked at all of it says that it is complete.
     const identity = { test: test.name, complete: false, configDigest: test.digest, argv }
-    const { earlier = [], renewals = [] } = from ?? {}
-    this.#header = { ...identity, ...provenance, gatheredAt, earlier, renewals }
+    const { earlier = [], renewals = [], resumeAt = null } = from ?? {}
+    this.#header = { ...identity, ...provenance, gatheredAt, earlier, renewals, resumeAt }
     if (from) this.#recorder.take({ kind: 'save', checkpoint: from.reopens.checkpoint })
   }
 

@@ -11,6 +11,8 @@ export interface PlannedTest {
   /** What its program inherits. */
   readonly environment: Environment
   readonly storage: Storage
+  /** What is the same for many windows and told once. */
+  readonly tell?: (text: string) => void
   /** What the program prints, as it comes. */
   readonly hear?: (test: string, line: string) => void
 }
@@ -27,9 +29,9 @@ export interface ConvergenceOptions {
   readonly reproduce: (id: string) => string
 }
 
-/** What replays are told to begin with. */
-export async function startOf({ test }: PlannedTest): Promise<ResumeAt> {
-  return test.resumeAt ?? 'last_step'
+/** What replays are told to begin with, as far as it is known before them: said, learnt, or as documented. */
+export async function startOf({ test, storage }: PlannedTest): Promise<ResumeAt> {
+  return test.resumeAt ?? (await storage.learntStart()) ?? 'last_step'
 }
 
 /** The file or folder that the program writes its metrics to; null: it prints them. */

@@ -3,6 +3,7 @@ import type { GitState, Sidecar } from '../../files/convergence/contract.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { sampleWindow } from './gather-samples.ts'
 import { replayAll } from './judge-replay.ts'
+import { notesOf } from './judge-replays.ts'
 import { NOTHING_COMPARED } from './nothing-compared.ts'
 import type { ConvergenceOptions } from './planned-test.ts'
 import { renewalChanges } from './renewal-changes.ts'
@@ -30,7 +31,11 @@ export async function renewWindow(
   return {
     verdict: 'captured',
     ...NOTHING_COMPARED,
-    figures: [...(changes.length > 0 ? changes : ['as it was recorded']), ...forgotten(window, seeds)],
+    figures: [
+      ...(changes.length > 0 ? changes : ['as it was recorded']),
+      ...forgotten(window, seeds),
+      ...notesOf([replay!]),
+    ],
     measurements: { 'target.command': replay!.argv.join(' ') },
     reproduce: reproduce(id),
   }

@@ -48,6 +48,12 @@ describe('the reader of a replay', () => {
     expect([goesOn, steps, reader.early]).toEqual([[true, true, true, true, false], [5, 6, 7], [4]])
   })
 
+  test('knows a step before the window by its metrics, not by a line that only names it', () => {
+    const reader = new ReplayReader(entry(4, 5, 6, 7).results, ['loss'], 0)
+    for (const metrics of [{}, { rate: { '0': '1' } }]) reader.take({ kind: 'step', step: 4, metrics })
+    expect(reader.early).toEqual([])
+  })
+
   test('waits a while for values that come after others', () => {
     expect(read(2, [8, '1'], [5, '1'], [9, '1'], [10, '1']).goesOn).toEqual([true, true, true, false])
   })

@@ -37,6 +37,11 @@ function lastStep(recording: Recording): number {
   return last
 }
 
+/** The replay began with the step that its checkpoint already has, so that all that follows is a step off. */
+export function isRedone({ startStep, results }: ManifestEntry, { early }: { readonly early: readonly number[] }) {
+  return !results.has(startStep) && early[0] === startStep
+}
+
 /** What ends a replay: a metric that is not a finite number. */
 export interface Break {
   readonly step: number
@@ -50,7 +55,7 @@ export class ReplayReader {
   readonly #metrics: readonly string[]
   readonly #found = new Map<number, LoggedMetrics>()
   readonly #last: number
-  /** Steps that were logged before the window. */
+  /** Steps that were logged with metrics before the window. */
   readonly early: number[] = []
   brokeAt: Break | null = null
 
@@ -76,7 +81,7 @@ export class ReplayReader {
     const { step, metrics } = event
     if (step > this.#last) return false
     if (!this.#wanted.has(step)) {
-      if (this.#found.size === 0) this.early.push(step)
+      if (this.#found.size === 0 && this.#metrics.some((name) => Object.hasOwn(metrics, name))) this.early.push(step)
       return true
     }
     const all = { ...this.#found.get(step), ...metrics }

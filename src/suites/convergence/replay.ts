@@ -13,14 +13,20 @@ import { type Break, ReplayReader, replayReach } from './replay-window.ts'
 /** One window, done again from its checkpoint. */
 export interface Replay {
   readonly seed: number | null
+  readonly resumeAt: ResumeAt
   readonly argv: readonly string[]
+  readonly logFile: string
   readonly recording: Recording
-  /** Steps that were logged before the window. */
+  /** Steps that were logged with metrics before the window. */
   readonly early: readonly number[]
   readonly brokeAt: Break | null
   readonly outcome: ProgramOutcome
-  /** How often the program was started, since only declared failures of its surroundings are tried again. */
+  /** How often the program was started: again after declared failures of its surroundings, and for each replay. */
   readonly attempts: number
+  /** Two where another start was tried as well. */
+  readonly replays: number
+  /** What is to be said of its start. */
+  readonly notes: readonly string[]
 }
 
 export interface ReplayRequest {
@@ -32,33 +38,43 @@ export interface ReplayRequest {
 }
 
 /** Steps of the lab hold plain data, and a recording is a map. */
-interface StoredReplay extends Omit<Replay, 'recording'> {
+interface StoredReplay extends Omit<Replay, 'recording' | 'logFile'> {
   readonly steps: readonly (readonly [number, LoggedMetrics])[]
 }
 
 export async function replay(request: ReplayRequest, lab: Lab): Promise<Replay> {
   const { planned, entry, checkpointInput, seed, resumeAt } = request
   const argv = replayArgv(planned.test, { ...replayReach(planned.test, entry, resumeAt), checkpointInput, seed })
-  const title =
-    seed === null ? `replay from step ${entry.startStep}` : `replay from step ${entry.startStep}, seed ${seed}`
   const { value, folder } = await lab.step(
-    { title, stage: 'run', side: 'target', key: null },
+    { title: titleOf(request), stage: 'run', side: 'target', key: null },
     async (folder): Promise<StoredReplay> => {
       const { recording, ...rest } = await attempt(request, argv, lab, folder)
       return { ...rest, steps: [...recording] }
     },
   )
-  await lab.keep(seed === null ? 'program.log' : `program-seed-${seed}.log`, join(folder, 'program.log'))
   const { steps, ...rest } = value
-  return { ...rest, recording: new Map(steps) }
+  return { ...rest, recording: new Map(steps), logFile: logFileIn(folder) }
+}
+
+function titleOf({ planned, entry, seed, resumeAt }: ReplayRequest): string {
+  const parts = [
+    `replay from step ${entry.startStep}`,
+    planned.test.resumeAt === null && resumeAt === 'next_step' && 'one step later',
+    seed !== null && `seed ${seed}`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+function logFileIn(folder: string): string {
+  return join(folder, 'program.log')
 }
 
 async function attempt(
-  { planned, entry, seed }: ReplayRequest,
+  { planned, entry, seed, resumeAt }: ReplayRequest,
   argv: readonly string[],
   lab: Lab,
   folder: string,
-): Promise<Replay> {
+): Promise<Omit<Replay, 'logFile'>> {
   const { test } = planned
   for (let attempts = 1; ; attempts++) {
     const reader = new ReplayReader(entry.results, Object.keys(test.rules), isFile(test) ? test.stepsToRecord : 0)
@@ -70,7 +86,7 @@ async function attempt(
     const outcome = await runProgram({ ...programOf(planned, folder), argv, signal: lab.signal, onEvents })
     if (attempts <= test.retries.attempts && isInfrastructure(test, outcome) && !lab.signal.aborted) continue
     const { recording, early, brokeAt } = reader
-    return { seed, argv, recording, early, brokeAt, outcome, attempts }
+    return { seed, resumeAt, argv, recording, early, brokeAt, outcome, attempts, replays: 1, notes: [] }
   }
 }
 
@@ -88,7 +104,7 @@ export function programOf(planned: PlannedTest, folder: string) {
       totalMs: test.totalSeconds === null ? null : test.totalSeconds * 1000,
       patternMs: 5000,
     },
-    logFile: join(folder, 'program.log'),
+    logFile: logFileIn(folder),
     ...(hear && { hear: (line: string) => hear(test.name, line) }),
   }
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { writeManifest } from '../../files/convergence/manifest.ts'
 import { Storage } from './storage.ts'
 import { demoEntry, demoPlan, demoSidecar } from './testing/demo-window.ts'
 
@@ -28,6 +29,19 @@ test('changes that are asked for at once are made one after the other, also afte
   await expect(failing).rejects.toThrow('no')
   await Promise.all(others)
   expect((await storage.sidecar())!.renewals.map(({ at }) => at)).toEqual(['a', 'b', 'c'])
+})
+
+test('what was learnt of a start is known to this run and, where there is a sidecar, to the next', async () => {
+  const planned = await demoPlan()
+  const { storage, cwd } = planned
+  const next = () => new Storage(storage.folder, planned.test, cwd)
+  await writeManifest(storage.manifestPath, [demoEntry()])
+  expect([await storage.learnStart('next_step'), await storage.learntStart()]).toEqual([false, 'next_step'])
+  expect(await next().learntStart()).toBeNull()
+  await storage.write([demoEntry()], demoSidecar(planned))
+  expect([await storage.learnStart('next_step'), await next().learntStart()]).toEqual([true, 'next_step'])
+  await storage.learnStart(null)
+  expect([await storage.learntStart(), await next().learntStart()]).toEqual([null, null])
 })
 
 test('a storage that cannot be made says where', async () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explainWriteError } from '../../files/atomic.ts'
-import type { ConvergenceTest, Manifest, Sidecar } from '../../files/convergence/contract.ts'
+import type { ConvergenceTest, LearntStart, Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import { readManifest, writeManifest } from '../../files/convergence/manifest.ts'
 import { readSidecar, writeSidecar } from '../../files/convergence/sidecar.ts'
 import { shownPath } from '../../files/shown-path.ts'
@@ -15,7 +15,9 @@ export class Storage {
   readonly manifestPath: string
   readonly sidecarPath: string
   readonly #cwd: string
-  #last: Promise<void> = Promise.resolve()
+  #last: Promise<unknown> = Promise.resolve()
+  /** Of this run; undefined: nothing was learnt in it. */
+  #learnt: LearntStart | null | undefined
 
   /** `cwd`: what paths are shown relative to. */
   constructor(folder: string, test: Pick<ConvergenceTest, 'name'>, cwd: string, manifestName = DEFAULT_MANIFEST) {
@@ -66,10 +68,29 @@ export class Storage {
 
   /** Changes one after the other, since several checkpoints may end at once. */
   change(how: (manifest: Manifest, sidecar: Sidecar | null) => readonly [Manifest, Sidecar | null]): Promise<void> {
-    const mine = this.#last.then(async () => {
+    return this.#inTurn(async () => {
       const [manifest, sidecar] = how(await this.manifest(), await this.sidecar())
       await this.write(manifest, sidecar)
     })
+  }
+
+  /** What replays of this run or of one before showed. */
+  async learntStart(): Promise<LearntStart | null> {
+    return this.#learnt === undefined ? ((await this.sidecar())?.resumeAt ?? null) : this.#learnt
+  }
+
+  /** Known for the rest of the run even where it cannot be written down. False: there is no sidecar to write it into. */
+  learnStart(resumeAt: LearntStart | null): Promise<boolean> {
+    this.#learnt = resumeAt
+    return this.#inTurn(async () => {
+      const sidecar = await this.sidecar()
+      if (sidecar) await writeSidecar(this.sidecarPath, { ...sidecar, resumeAt })
+      return sidecar !== null
+    })
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(work)
     this.#last = mine.catch(() => {})
     return mine
   }

@@ -84,13 +84,6 @@ describe('replaying', () => {
     expect(undeclared[0]).toMatchObject({ verdict: 'error', flags: [] })
   })
 
-  test('the documented start is one step too early, and the failure says how to mend that', async () => {
-    const documented = await copyOf(gathered, [['  resume_at: next_step\n', '']])
-    const [result] = await replayDemo(documented, {}, 'ckpt_3')
-    expect(result).toMatchObject({ verdict: 'fail', coverage: { compared: 2, expected: 3 } })
-    expect(result!.reason).toContain('resume_at: next_step')
-  })
-
   test('a shorter window in the configuration leaves the recorded one whole', async () => {
     const shorter = await copyOf(gathered, [['after_save: 3', 'after_save: 1']])
     const [result] = await replayDemo(shorter, {}, 'ckpt_3')

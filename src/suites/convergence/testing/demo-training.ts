@@ -22,6 +22,7 @@ if (mode === 'busy') {
   if (tries < 1) process.exit(75)
 }
 if (mode === 'silent') process.exit(0)
+if (mode === 'insists' && resume && start !== Number(readFileSync(resume, 'utf8'))) process.exit(5)
 if (mode === 'hang') await new Promise(() => setInterval(() => {}, 1000))
 const done = resume ? Number(readFileSync(resume, 'utf8')) : -1
 function save(step) {

@@ -19,9 +19,13 @@ export async function demoPlan(changes: readonly ConfigChange[] = []): Promise<P
 }
 
 /** As somebody would plan it who has the program in `cwd`. */
-export async function planIn(cwd: string, folder: string, changes: readonly ConfigChange[] = []): Promise<PlannedTest> {
+export function planIn(cwd: string, folder: string, changes: readonly ConfigChange[] = []): Promise<PlannedTest> {
+  return planOf(demoConfig(...changes), cwd, folder)
+}
+
+export async function planOf(text: string, cwd: string, folder: string): Promise<PlannedTest> {
   const config = join(cwd, 'tests.yml')
-  writeFileSync(config, demoConfig(...changes))
+  writeFileSync(config, text)
   const [test] = (await readConvergenceTests(config, cwd)) as [ConvergenceTest]
   const storage = new Storage(folder, test, cwd)
   mkdirSync(storage.checkpoints, { recursive: true })
@@ -71,7 +75,8 @@ export const WELL: ProgramOutcome = {
 
 export function demoReplay(recording: Recording, more: Partial<Replay> = {}): Replay {
   const argv = ['node', 'program.mjs', '--start', '4']
-  return { seed: null, argv, recording, early: [], brokeAt: null, outcome: WELL, attempts: 1, ...more }
+  const start = { seed: null, resumeAt: 'next_step', argv, logFile: 'program.log' } as const
+  return { ...start, recording, early: [], brokeAt: null, outcome: WELL, attempts: 1, replays: 1, notes: [], ...more }
 }
 
 /** What a complete gathering of that window leaves beside its manifest. */
@@ -88,6 +93,7 @@ export function demoSidecar({ test }: PlannedTest, more: Partial<Sidecar> = {}):
     checkpoints: { 3: facts },
     earlier: [],
     renewals: [],
+    resumeAt: null,
     ...more,
   }
 }

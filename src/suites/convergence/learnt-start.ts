@@ -1,0 +1,47 @@
+import { compareReplays } from './judge-replays.ts'
+import type { Replay } from './replay.ts'
+import type { WindowUnderTest } from './window-under-test.ts'
+
+const AGAIN = 'started as documented, the program does the last step of its checkpoint again'
+const LATER = 'windows are replayed once more, one step later'
+const INSISTED = 'resume_at: last_step in the configuration makes the first replay count'
+const SPARED = 'resume_at: next_step in the configuration spares the first replay'
+
+/** Further replays begin one step later at once, where these two leave no doubt; says so, and what became of it. */
+export async function learnStart(window: WindowUnderTest, first: Replay, later: Replay): Promise<string[]> {
+  const outcome = await outcomeOf(window, first, later)
+  window.planned.tell?.([`${AGAIN}; ${LATER}`, ...outcome].join('; '))
+  return outcome
+}
+
+/** Sure is it where the first stopped short as such a program must, or else where the later one gives what was recorded. */
+async function outcomeOf(window: WindowUnderTest, first: Replay, later: Replay): Promise<string[]> {
+  if (!isWhole(window, later)) return []
+  const isSure = !isWhole(window, first) || compareReplays(window, [later]).verdict === 'pass'
+  return [isSure ? await remember(window) : INSISTED]
+}
+
+/** All that was recorded can be compared. */
+export function isWhole(window: WindowUnderTest, replay: Replay): boolean {
+  const { compared, expected } = compareReplays(window, [replay]).coverage
+  return compared === expected
+}
+
+async function remember({ planned: { storage } }: WindowUnderTest): Promise<string> {
+  const shown = storage.shown(storage.sidecarPath)
+  try {
+    const isWritten = await storage.learnStart('next_step')
+    return isWritten ? `${shown} remembers it` : `a manifest of another tool has no place to remember it: ${SPARED}`
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return `it is not remembered: ${why.replaceAll(storage.sidecarPath, shown)}; ${SPARED}`
+  }
+}
+
+/** What was right for another state of the program. */
+export async function unlearnStart({ planned, entry }: WindowUnderTest): Promise<string> {
+  // Where it cannot be written down, it is found out again.
+  await planned.storage.learnStart(null).catch(() => {})
+  const { startStep } = entry
+  return `told step ${startStep + 1}, which was right before, the program did not begin with it: replayed from step ${startStep}, as documented`
+}

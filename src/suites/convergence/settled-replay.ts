@@ -1,0 +1,81 @@
+import type { ConvergenceTest, ManifestEntry, ResumeAt } from '../../files/convergence/contract.ts'
+import type { Lab } from '../../runs/contract.ts'
+import { isWhole, learnStart, unlearnStart } from './learnt-start.ts'
+import { isHealthy, programError } from './program-error.ts'
+import { type Replay, type ReplayRequest, replay } from './replay.ts'
+import { isRedone } from './replay-window.ts'
+import type { WindowUnderTest } from './window-under-test.ts'
+
+type Asked = Pick<ReplayRequest, 'checkpointInput' | 'seed'>
+
+/** The replay that counts; what another start gave, where one was tried. */
+interface Settled {
+  readonly counts: Replay
+  readonly other: Replay | null
+  readonly notes: readonly string[]
+}
+
+/** A window done again from where its program goes on, which its replays show where the configuration does not say it. */
+export async function settledReplay(window: WindowUnderTest, asked: Asked, lab: Lab): Promise<Replay> {
+  const { planned, entry } = window
+  const from = (resumeAt: ResumeAt) => replay({ planned, entry, ...asked, resumeAt }, lab)
+  const { counts, other, notes } = await settled(window, from)
+  const name = asked.seed === null ? 'program' : `program-seed-${asked.seed}`
+  await lab.keep(`${name}.log`, counts.logFile)
+  if (other === null) return { ...counts, notes }
+  await lab.keep(`${name}-other-start.log`, other.logFile)
+  return { ...counts, notes, replays: 2, attempts: counts.attempts + other.attempts }
+}
+
+async function settled(window: WindowUnderTest, from: (resumeAt: ResumeAt) => Promise<Replay>): Promise<Settled> {
+  const { test, storage } = window.planned
+  if (test.resumeAt !== null || !hasLaterStart(test, window.entry))
+    return { counts: await from(test.resumeAt ?? 'last_step'), other: null, notes: [] }
+  const learnt = (await storage.learntStart()) && (await from('next_step'))
+  if (learnt && (!isHealthy(learnt.outcome) || takesStart(window, learnt)))
+    return { counts: learnt, other: null, notes: [`begins with ${laterStart(window.entry)}`] }
+  const first = await from('last_step')
+  if (!isStepOff(window, first))
+    return { counts: first, other: learnt, notes: learnt ? [await unlearnStart(window)] : [] }
+  const later = learnt ?? (await from('next_step'))
+  const again = `replayed once more from ${laterStart(window.entry)}`
+  const problem = problemOf(window, later)
+  // It may take no other start than the documented one; but where that stopped short, it is the crash that matters.
+  if (problem !== null && isWhole(window, first))
+    return { counts: first, other: later, notes: [`${again}, where ${problem}: the first replay counts`] }
+  return { counts: later, other: first, notes: [again, ...(await learnStart(window, first, later))] }
+}
+
+/** A save before any step has none that could be done again, and not every step begins a unit. */
+function hasLaterStart({ stepsPerUnit }: ConvergenceTest, { startStep, results }: ManifestEntry): boolean {
+  return !results.has(startStep) && (startStep + 1) % stepsPerUnit === 0
+}
+
+/** A program that logs the state it found and goes on from there gives what was recorded; one that did the step again cannot. */
+function isStepOff(window: WindowUnderTest, first: Replay): boolean {
+  return isHealthy(first.outcome) && isRedone(window.entry, first) && !isAsRecorded(window, first)
+}
+
+function isAsRecorded({ entry, planned }: WindowUnderTest, { recording }: Replay): boolean {
+  const metrics = Object.keys(planned.test.rules)
+  return [...entry.results].every(([step, logged]) =>
+    metrics.every((name) => JSON.stringify(logged[name]) === JSON.stringify(recording.get(step)?.[name])),
+  )
+}
+
+/** Told to begin with the window's first step, it did. */
+function takesStart({ entry }: WindowUnderTest, { recording }: Replay): boolean {
+  const [first] = entry.results.keys()
+  const logged = recording.get(first!)
+  return logged !== undefined && Object.keys(logged).length > 0
+}
+
+function problemOf(window: WindowUnderTest, later: Replay): string | null {
+  if (!isHealthy(later.outcome)) return programError(later).message
+  return takesStart(window, later) ? null : 'it did not log that step'
+}
+
+function laterStart({ startStep }: ManifestEntry): string {
+  const why = `from step ${startStep}, as documented, the program does that step again, which its checkpoint already has`
+  return `step ${startStep + 1} (${why})`
+}
