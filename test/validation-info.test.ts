@@ -162,6 +162,100 @@ for how in ("other", "tokens", "torn"):
   })
 })
 
+const METRICS = ['ce', 'diff_mean', 'prob_mean', 'prob_std']
+
+/** Loads with torch alone, as aiu-fms-testing-utils does; gives how far logits are from those that transformers gave. */
+const CHECK = `
+import json, os, sys, torch
+def compare(ours, theirs):
+    assert sorted(os.listdir(ours)) == sorted(os.listdir(theirs)) == ["0.pt", "1.pt"]
+    return max(distance(*(torch.load(os.path.join(f, name)) for f in (ours, theirs))) for name in os.listdir(ours))
+def distance(a, b):
+    assert type(a) is dict and list(a) == list(b) == ["tokens", "logits"], list(a)
+    for x, y in zip(a.values(), b.values()):
+        assert type(x) is torch.Tensor and (x.dtype, x.shape) == (y.dtype, y.shape), (x.dtype, x.shape)
+        assert x.is_contiguous() and x.untyped_storage().nbytes() == x.nbytes
+    assert torch.equal(a["tokens"], b["tokens"]), (a["tokens"], b["tokens"])
+    return ((a["logits"] - b["logits"]).abs().max() / b["logits"].abs().max()).item()
+print(json.dumps([compare(*(os.path.join(folder, name) for folder in sys.argv[1:3])) for name in sys.argv[3:]]))`
+
+describeWithPython('what is saved for aiu-fms-testing-utils', 'torch, transformers, safetensors', () => {
+  const BASELINE = ['decoders', 'baseline', 'tiny', ...SHAPE, '--baseline', 'torch:cpu,dtype=bf16']
+  const FORMAT = ['--validation-info-format', 'fms']
+  const csv = (folder: string, place: string) =>
+    METRICS.map((metric) => readFileSync(join(folder, place, `${NAME}.${metric}.csv`), 'utf8'))
+  let folder: string
+
+  beforeAll(async () => {
+    folder = project()
+    expect((await assay(['micro', 'llama', '--hidden', '32', '-o', 'tiny'], folder)).code).toBe(0)
+    const { results, stderr } = await assayJson([...BASELINE, ...FORMAT], folder, env)
+    expect(results, stderr).toMatchObject([{ verdict: 'captured', coverage: { compared: 15, expected: 15 } }])
+    await saveInfo(folder)
+  }, 180_000)
+
+  test('lies beside the metric files, and torch reads what transformers gives, field by field', () => {
+    const names = ['cpu', 'cuda'].flatMap((device) =>
+      [0, 1].map((index) => `${NAME}.${device}_validation_info.${index}.out`),
+    )
+    expect(readdirSync(join(folder, 'metrics')).filter((name) => /_validation_info/.test(name))).toEqual(names)
+    const words = ['-c', CHECK, join(folder, 'metrics'), join(folder, 'saved'), ...names]
+    const ran = spawnSync(PYTHON, words, { encoding: 'utf8' })
+    expect(ran.status, ran.stderr).toBe(0)
+    const distances = JSON.parse(ran.stdout) as number[]
+    expect(distances.map((distance, i) => distance < (i < 2 ? 1e-5 : 0.05))).toEqual([true, true, true, true])
+  })
+
+  test('gives the same metric files without a model', async () => {
+    const words = [...BASELINE, '--skip-computation', '--validation-info-dir', 'metrics', '--metrics-dir', 'again']
+    const { results, stderr } = await assayJson(words, folder, env)
+    expect(results, stderr).toMatchObject([{ id: 'tiny/b2/s32/n4@cuda', verdict: 'captured' }])
+    expect(csv(folder, 'again')).toEqual(csv(folder, 'metrics'))
+    const plain = await assayJson([...BASELINE, '--metrics-dir', 'plain'], folder, env)
+    expect(plain.results).toMatchObject([{ verdict: 'captured' }])
+    expect(csv(folder, 'plain')).toEqual(csv(folder, 'metrics'))
+  })
+
+  test('stands for the reference with the same verdict, and the target is saved beside it', async () => {
+    const alone = (await assayJson(TEST, folder, env)).results[0]!
+    const saving = [...TEST, '--validation-info-dir', 'tested', ...FORMAT]
+    const saved = (await assayJson(saving, folder, env)).results[0]!
+    const read = await assayJson([...TEST, '--validation-info-dir', 'tested'], folder, env)
+    const facts = ({ verdict, coverage, metrics }: typeof alone) => {
+      const own = metrics.filter(({ name }) => !name.startsWith('full_'))
+      // Whoever adds up the vocabulary rounds the last digits in another way.
+      return { verdict, coverage, metrics: own.map(({ name, value }) => [name, value?.toPrecision(6)]) }
+    }
+    expect(facts(saved)).toEqual(facts(alone))
+    expect(facts(read.results[0]!), read.stderr).toEqual(facts(alone))
+    expect(read.results[0]!.measurements['reference.imported']).toMatch(/^2 of 2 batches/)
+    const devices = ['aiu', 'cpu'].flatMap((device) => [0, 1].map((i) => `${device}_validation_info.${i}.out`))
+    const name = NAME.replace('bf16', 'fp32')
+    expect(readdirSync(join(folder, 'tested')).sort()).toEqual(devices.map((device) => `${name}.${device}`))
+    const again = await assayJson(saving, folder, env)
+    expect(again.results).toMatchObject([{ verdict: alone.verdict }])
+  })
+
+  test('is not written over what is read again, where that holds something else', async () => {
+    const change = `
+import sys, torch
+saved = torch.load(sys.argv[1])
+saved["logits"][0, 0] += 1
+torch.save(saved, sys.argv[1])`
+    const name = `${NAME}.cuda_validation_info.1.out`
+    cpSync(join(folder, 'metrics'), join(folder, 'gpu'), { recursive: true })
+    python(change, join(folder, 'gpu', name, '1.pt'))
+    const before = readFileSync(join(folder, 'gpu', name, '1.pt'))
+    const { results } = await assayJson([...BASELINE, ...FORMAT, '--validation-info-dir', 'gpu'], folder, env)
+    expect(results).toMatchObject([{ verdict: 'error' }])
+    expect(results[0]!.error!.message).toContain(
+      `${name} is not saved: it is there already with other tokens or logits; remove it, or save into another folder`,
+    )
+    expect(readFileSync(join(folder, 'gpu', name, '1.pt'))).toEqual(before)
+    expect(readdirSync(join(folder, 'gpu')).filter((each) => each.endsWith('.tmp'))).toEqual([])
+  })
+})
+
 test('what no Python can read is not used, and the reference decodes; a folder that is not there is told', async () => {
   const folder = project({ [`saved/${NAME}.cpu_validation_info.0.out/0.pt`]: 'anything' })
   expect((await assay(['micro', 'llama', '--hidden', '32', '-o', 'tiny'], folder)).code).toBe(0)

@@ -64,6 +64,7 @@ export interface DecoderSettings {
   readonly logits?: 'top' | 'full'
   readonly validationInfoDir?: string
   readonly saveTraces?: boolean
+  readonly validationInfoFormat?: 'assay' | 'fms'
   readonly log?: 'fms'
   readonly metricsDir?: string
 }

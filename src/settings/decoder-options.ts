@@ -267,6 +267,14 @@ const TRACES: readonly OptionSpec[] = [
     help: 'store the traces of both sides there',
   },
   {
+    key: 'validationInfoFormat',
+    flags: '--validation-info-format <name>',
+    type: 'string',
+    default: 'assay',
+    help: 'assay: our own traces; fms: both sides are saved there as aiu-fms-testing-utils does, with all logits',
+    completes: ['assay', 'fms'],
+  },
+  {
     key: 'log',
     flags: '--log <style>',
     type: 'string',

@@ -40,6 +40,7 @@ export interface DecoderValues {
   readonly logits: 'top' | 'full'
   readonly validationInfoDir: string | undefined
   readonly saveTraces: boolean
+  readonly validationInfoFormat: 'assay' | 'fms'
   readonly log: 'fms' | undefined
   readonly metricsDir: string
   readonly defaultDtype: string | undefined
@@ -76,6 +77,7 @@ export function decoderValues({ values: raw }: Pick<Resolved, 'values'>, environ
     failureRate: rate(Number(raw.failureRate)),
     gate: oneOf('gate', raw.gate, GATES),
     logits: oneOf('logits', raw.logits, ['top', 'full']),
+    validationInfoFormat: oneOf('validationInfoFormat', raw.validationInfoFormat, ['assay', 'fms']),
     log: oneOf('log', raw.log, ['fms']),
     defaultDtype: oneOf('defaultDtype', raw.defaultDtype, ['bf16', 'fp16', 'fp32']),
     metricsThreshold: limitPair('--metrics-threshold', metricsThreshold),

@@ -5,10 +5,12 @@ import json
 import os
 import pickle
 import re
+import shutil
 import sys
 
 import numpy as np
 import torch
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from assay_worker.decode import largest, log_sum_exp, read_row
@@ -172,12 +174,69 @@ def reduce(request):
         return {"problem": str(error)}
 
 
+def save(request):
+    """Writes a trace as aiu-fms-testing-utils saves it: both sides of a pair have to have every step."""
+    folder, draft = request["folder"], f"{request['folder']}.{os.getpid()}.tmp"
+    try:
+        os.mkdir(draft)
+        for i, sequence in enumerate(sequences_of(request["trace"], request["prompts"])):
+            torch.save(sequence, os.path.join(draft, f"{i}.pt"))
+        place(draft, folder, request["replace"])
+        return {}
+    except (Problem, OSError) as error:
+        return {"problem": str(error)}
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def sequences_of(path, prompts):
+    """{tokens: prompt and new tokens (S + N), logits: (N, vocabulary)} of each prompt."""
+    with safe_open(path, "numpy") as trace:
+        if "logits" not in trace.keys():
+            raise Problem("its trace has not all logits; decode again with --recompute")
+        tokens, steps, logits = trace.get_tensor("tokens"), trace.get_tensor("steps"), trace.get_slice("logits")
+        for i, prompt in enumerate(prompts):
+            if steps[i] != tokens.shape[1] or (tokens[i] < 0).any():
+                raise Problem(f"sequence {i} has {steps[i]} of {tokens.shape[1]} tokens")
+            # Copies: torch.save writes all of the memory that a view looks at.
+            yield {"tokens": torch.tensor([*prompt, *tokens[i].tolist()], dtype=torch.int64),
+                   "logits": torch.tensor(np.ascontiguousarray(logits[:, i, :]))}
+
+
+def place(draft, folder, replaces):
+    """A folder appears whole. One that is read again stays, since the machine that gave it may be gone."""
+    if not os.path.exists(folder):
+        os.rename(draft, folder)
+    elif not replaces and not is_equal(draft, folder):
+        raise Problem("it is there already with other tokens or logits; remove it, or save into another folder")
+    elif replaces:
+        shutil.rmtree(folder)
+        os.rename(draft, folder)
+
+
+def is_equal(draft, folder):
+    try:
+        pairs = zip(paths_in(draft), paths_in(folder), strict=True)
+        return all(is_equal_sequence(read_sequence(one), read_sequence(other)) for one, other in pairs)
+    except (Problem, ValueError):
+        return False
+
+
+def is_equal_sequence(one, other):
+    return all(b is not None and torch.equal(a.double().nan_to_num(), b.double().nan_to_num()) for a, b in zip(one, other))
+
+
 def main():
     torch.set_num_threads(1)
     for line in sys.stdin:
         request = json.loads(line)
-        answer = [survey(folder) for folder in request["survey"]] if "survey" in request else reduce(request)
-        print("\nassay: " + json.dumps(answer), flush=True)
+        print("\nassay: " + json.dumps(answer(request)), flush=True)
+
+
+def answer(request):
+    if "survey" in request:
+        return [survey(folder) for folder in request["survey"]]
+    return save(request["save"]) if "save" in request else reduce(request)
 
 
 main()

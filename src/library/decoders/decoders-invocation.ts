@@ -63,7 +63,7 @@ function modelsOf(
 }
 
 /** They decide where files go or what is printed, and no verdict. */
-const NOT_REPEATED = new Set(['log', 'saveTraces', 'modelPath', 'gate'])
+const NOT_REPEATED = new Set(['log', 'saveTraces', 'validationInfoFormat', 'modelPath', 'gate'])
 
 /** The options again, as far as they are not what they are by themselves. */
 function wordsOf(

@@ -66,7 +66,8 @@ async function openableModels(invocation: DecodersInvocation, notice: Audience['
 /** Documented: what was saved lies beside the metric files. */
 function withFolder(invocation: DecodersInvocation): DecodersInvocation {
   const { decoders } = invocation
-  if (!decoders.skipComputation || decoders.validationInfoDir !== undefined) return invocation
+  const isNeeded = decoders.skipComputation || decoders.validationInfoFormat === 'fms'
+  if (!isNeeded || decoders.validationInfoDir !== undefined) return invocation
   return { ...invocation, decoders: { ...decoders, validationInfoDir: decoders.metricsDir } }
 }
 

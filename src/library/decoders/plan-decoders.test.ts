@@ -157,6 +157,30 @@ describe('what is refused before anything is decoded', () => {
     ['a gate that there is not', { gate: 'pared' }, {}, 'did you mean "paired"?'],
     ['traces without a folder', { saveTraces: true }, {}, '--save-traces needs --validation-info-dir'],
     [
+      'another format without a folder',
+      { validationInfoFormat: 'fms' },
+      {},
+      '--validation-info-format fms needs --val',
+    ],
+    ['a format that there is not', { validationInfoFormat: 'fsm' }, {}, 'did you mean "fms"?'],
+    [
+      'another format without PyTorch',
+      { validationInfoFormat: 'fms', validationInfoDir: 'saved' },
+      {},
+      'fms saves with PyTorch, and torch needs a Python environment, which is not set up here; run: assay setup python',
+    ],
+    [
+      'another format of two targets, which have one name there',
+      {
+        validationInfoFormat: 'fms',
+        validationInfoDir: 'saved',
+        python: process.execPath,
+        target: ['ort-web:wasm', 'ort:cpu,threads=2'],
+      },
+      {},
+      'fms: names of folders have no place for the target, so two would write over each other; give one --target',
+    ],
+    [
       'thresholds that are not there',
       { thresholds: 'none.json' },
       {},

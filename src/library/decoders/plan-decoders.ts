@@ -1,13 +1,9 @@
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { MetricName } from '../../compare/decoders/contract.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import { cleanText } from '../../domain/text.ts'
 import { FileDigests } from '../../files/digest.ts'
-import { nearFile } from '../../files/near-file.ts'
 import type { Pool } from '../../runtimes/pool.ts'
-import { ValidationInfoFiles } from '../../runtimes/python/validation-info.ts'
 import { readModelConfiguration } from '../../settings/model-configuration.ts'
 import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
 import type { GateChoice, GateWay } from '../../suites/decoders/gate-choice.ts'
@@ -16,13 +12,12 @@ import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
 import { PromptDesk } from '../../suites/decoders/prompt-desk.ts'
 import { countedBatches, shapesOf } from '../../suites/decoders/shapes.ts'
 import type { DecodingOptions, ModelPlan } from '../../suites/decoders/suite.ts'
-import { TraceStore } from '../../suites/decoders/trace-store.ts'
-import { ValidationInfo } from '../../suites/decoders/validation-info/validation-info.ts'
 import { refuseSame } from '../../suites/onnx/refuse-same.ts'
 import { baselineOf } from './baseline-target.ts'
 import { decoderModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 import { learntNoise, type ModelNoise } from './learnt-noise.ts'
+import { placesOf } from './trace-places.ts'
 
 type Notice = (text: string) => void
 
@@ -45,7 +40,7 @@ export function decodingOptions(
     shapes: { batchSizes, promptLengths, newTokens },
     tokensPerSequence: decoders.tokensPerSequence,
     topK: decoders.topK,
-    keep: decoders.logits,
+    keep: decoders.validationInfoFormat === 'fms' ? 'full' : decoders.logits,
     prompts: new PromptDesk({
       path: decoders.prompts === undefined ? null : resolve(cwd, decoders.prompts),
       seed: values.seed,
@@ -54,37 +49,10 @@ export function decodingOptions(
     }),
     pool,
     exports,
-    ...storesOf(invocation, notice),
+    ...placesOf(invocation, notice),
     computes: !decoders.skipComputation,
     areDefaults: targets.areDefaults,
   }
-}
-
-/** Where traces of earlier runs lie, ours and those of aiu-fms-testing-utils. */
-function storesOf(
-  { cwd, environment, values, decoders }: DecodersInvocation,
-  notice: Notice,
-): Pick<DecodingOptions, 'store' | 'imports'> {
-  const { validationInfoDir, saveTraces } = decoders
-  if (validationInfoDir === undefined) {
-    if (!saveTraces) return { store: null, imports: null }
-    throw new UsageError('option', '--save-traces needs --validation-info-dir, the folder to store them in')
-  }
-  const folder = resolve(cwd, validationInfoDir)
-  if (!saveTraces && !existsSync(folder)) notice(cleanText(noTraces(validationInfoDir, folder)))
-  const { python, timeout } = values
-  const context = { environment, projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes'), notice }
-  const reader = new ValidationInfoFiles({ ...context, ...(python !== undefined && { python }) }, timeout * 1000)
-  return {
-    store: new TraceStore(folder, saveTraces, notice),
-    imports: new ValidationInfo(folder, reader, notice),
-  }
-}
-
-function noTraces(given: string, folder: string): string {
-  const near = nearFile(folder)
-  const advice = near ? `did you mean ${near}?` : '--save-traces makes it'
-  return `--validation-info-dir ${given} does not exist, so nothing is taken from it; ${advice}`
 }
 
 /** Prompts are read before anything is decoded; what had to be done to them is told. */

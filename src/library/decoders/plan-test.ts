@@ -31,7 +31,8 @@ async function suiteOptions(
   return {
     ...decodingOptions(invocation, pool, exports, notice),
     models: await planDecoders(invocation, exports, pool, notice),
-    all: decoders.all,
+    // Whoever reads what is saved wants every batch.
+    all: decoders.all || decoders.validationInfoFormat === 'fms',
     tokensOnly: decoders.tokensOnly && !decoders.forceLogits,
     transcripts: values.verbose,
     log: log ?? null,

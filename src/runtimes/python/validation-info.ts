@@ -29,7 +29,18 @@ export interface SavedReduction {
   readonly keep: 'top' | 'full'
 }
 
-/** Reads tokens and logits that aiu-fms-testing-utils saved with PyTorch, in a Python that has it. */
+/** A trace as a folder of aiu-fms-testing-utils. */
+export interface SavingRequest {
+  /** With all logits, of sequences that went on to the last step. */
+  readonly trace: string
+  /** Padded. */
+  readonly prompts: readonly (readonly number[])[]
+  readonly folder: string
+  /** Whether a folder that is there may go where it holds something else. */
+  readonly replace: boolean
+}
+
+/** Reads and writes tokens and logits as aiu-fms-testing-utils saves them with PyTorch, in a Python that has it. */
 export class ValidationInfoFiles {
   readonly #context: LaunchContext
   readonly #limitMs: number
@@ -51,6 +62,12 @@ export class ValidationInfoFiles {
     return problem ?? null
   }
 
+  /** Writes a folder; or says why that cannot be. */
+  async save(saving: SavingRequest): Promise<string | null> {
+    const { problem } = (await this.#ask({ save: saving })) as { readonly problem?: string }
+    return problem ?? null
+  }
+
   async #ask(request: object): Promise<unknown> {
     const python = findPython('torch', this.#context)
     if (python.path === null) throw new UsageError('install', `${python.reason}; ${python.remedy}`)
@@ -68,7 +85,9 @@ function explained(error: PythonDied, remedy: string): UsageError {
   const missing = /^ModuleNotFoundError: No module named '(\w+)/.exec(said)?.[1]
   if (missing) return new UsageError('install', `this Python has no ${missing}; ${remedy}`)
   const why = `${error.message}${said === '' ? '' : ` (${said})`}`
-  return new UsageError('validation-info', `Python could not read saved tokens and logits: ${why}`, { cause: error })
+  return new UsageError('validation-info', `Python could not read or write saved tokens and logits: ${why}`, {
+    cause: error,
+  })
 }
 
 function lastLine(text: string): string {

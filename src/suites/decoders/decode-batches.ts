@@ -10,6 +10,7 @@ import type { PromptBatch } from './prompt-desk.ts'
 import type { DecoderShape } from './shapes.ts'
 import type { DecodingOptions } from './suite.ts'
 import type { TraceRole } from './trace-store.ts'
+import type { InfoBatch } from './validation-info/info-writer.ts'
 
 /** A target with what is known before it decodes. */
 export interface Decoder {
@@ -57,7 +58,7 @@ export async function* decodeBatches(request: BatchRequest): AsyncGenerator<Deco
   const { batches, followers } = request
   let next = begin(request, 0)
   for (let index = 0; index < batches; index++) {
-    const { prompts, work, reference } = await next
+    const begun = await next
     if (index + 1 < batches) {
       next = begin(request, index + 1)
       // Whoever stops here never asks how it went.
@@ -65,39 +66,49 @@ export async function* decodeBatches(request: BatchRequest): AsyncGenerator<Deco
     }
     const sides: DecodedSide[] = []
     for (const decoder of followers) {
-      sides.push(await follow(request, decoder, prompts, work, reference))
+      sides.push(await follow(request, decoder, begun))
     }
-    yield { index, prompts, reference, followers: sides }
+    yield { index, prompts: begun.prompts, reference: begun.reference, followers: sides }
   }
 }
 
-async function begin(request: BatchRequest, index: number) {
+/** What the reference gave, before others follow it. */
+interface Begun {
+  readonly prompts: PromptBatch
+  readonly work: DecodeWork
+  readonly index: number
+  readonly reference: DecodedSide
+}
+
+async function begin(request: BatchRequest, index: number): Promise<Begun> {
   const { lab, model, shape, reference: decoder, options } = request
-  const { pool, topK, keep, computes, prompts: desk, store, imports } = options
+  const { pool, topK, keep, computes, prompts: desk, store, imports, saved } = options
   const prompts = await desk.batch(model, shape, index)
-  const { eos } = model
+  const eos = saved ? [] : model.eos
   const work: DecodeWork = { lab, pool, batch: prompts.padded, newTokens: shape.newTokens, eos, topK, keep, computes }
-  const question = { model, shape, prompts, decoder, topK, keep, followed: null }
+  const question = { model, shape, prompts, decoder, eos, topK, keep, followed: null }
   const stored = (await store?.find('reference', question)) ?? (await imports?.reference(model, work, index))
-  if (stored) return { prompts, work, reference: stored }
-  const reference = await decodeSide(work, decoder.side, decoder.target, decoder.model, decoder.info, null)
-  await store?.save('reference', question, reference)
-  return { prompts, work, reference }
+  const reference = stored ?? (await decodeSide(work, decoder.side, decoder.target, decoder.model, decoder.info, null))
+  if (!stored) await store?.save('reference', question, reference)
+  await saved?.save(lab, 'reference', infoBatch(request, prompts, index), reference)
+  return { prompts, work, index, reference }
+}
+
+/** Where a baseline follows too, its precision is in the names, as documented. */
+function infoBatch({ model, shape, followers }: BatchRequest, { padded }: PromptBatch, index: number): InfoBatch {
+  return { model, shape, dtype: followers.at(-1)?.target.options.dtype ?? 'fp32', index, ids: padded.ids }
 }
 
 /** What was stored of others is taken only where nothing may be decoded: a target is to run anew. */
-async function follow(
-  { model, shape, options: { topK, keep, store, computes } }: BatchRequest,
-  decoder: Decoder,
-  prompts: PromptBatch,
-  work: DecodeWork,
-  reference: DecodedSide,
-): Promise<DecodedSide> {
+async function follow(request: BatchRequest, decoder: Decoder, begun: Begun): Promise<DecodedSide> {
+  const { lab, model, shape, options } = request
+  const { topK, keep, store, computes, saved } = options
+  const { prompts, work, reference, index } = begun
   const role: TraceRole = decoder.side === 'target' ? 'target' : 'baseline'
-  const question = { model, shape, prompts, decoder, topK, keep, followed: ledBy(reference) }
+  const question = { model, shape, prompts, decoder, eos: work.eos, topK, keep, followed: ledBy(reference) }
   const stored = computes ? null : await store?.find(role, question)
-  if (stored) return stored
-  const side = await decodeSide(work, decoder.side, decoder.target, decoder.model, decoder.info, reference)
-  await store?.save(role, question, side)
+  const side = stored ?? (await decodeSide(work, decoder.side, decoder.target, decoder.model, decoder.info, reference))
+  if (!stored) await store?.save(role, question, side)
+  await saved?.save(lab, role, infoBatch(request, prompts, index), side)
   return side
 }

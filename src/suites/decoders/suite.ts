@@ -9,6 +9,7 @@ import type { PromptDesk } from './prompt-desk.ts'
 import { type ShapeCase, shapeCase, suiteOf } from './shape-case.ts'
 import { type ShapeLists, shapesOf } from './shapes.ts'
 import type { TraceStore } from './trace-store.ts'
+import type { InfoWriter } from './validation-info/info-writer.ts'
 import type { ValidationInfo } from './validation-info/validation-info.ts'
 
 /** How decoders are decoded, whoever asks. */
@@ -25,6 +26,8 @@ export interface DecodingOptions {
   readonly store: TraceStore | null
   /** What aiu-fms-testing-utils saved; null: it is not looked for. */
   readonly imports: ValidationInfo | null
+  /** Both sides are saved for aiu-fms-testing-utils, with all logits and past the end of sequences; null: they are not. */
+  readonly saved: InfoWriter | null
   /** Models may be opened; otherwise only what was decoded earlier is taken. */
   readonly computes: boolean
   /** Nobody named the targets: one that is not here is skipped, not an error. */

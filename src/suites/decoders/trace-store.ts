@@ -40,6 +40,8 @@ export interface TraceQuestion {
   readonly shape: DecoderShape
   readonly prompts: PromptBatch
   readonly decoder: Decoder
+  /** It was decoded until one of these. */
+  readonly eos: readonly number[]
   readonly topK: number
   readonly keep: 'top' | 'full'
   readonly followed: string | null
@@ -143,7 +145,7 @@ export class TraceStore {
 
 function fieldsOf(
   role: TraceRole,
-  { model, shape, prompts, decoder, topK, keep, followed }: TraceQuestion,
+  { model, shape, prompts, decoder, eos, topK, keep, followed }: TraceQuestion,
 ): TraceFields {
   const { runtime, version, device, options } = decoder.target
   return {
@@ -153,7 +155,7 @@ function fieldsOf(
     tokenizer: model.tokenizer.digest,
     prompts: digestOf(prompts.padded),
     ...shape,
-    eos: model.eos.join(','),
+    eos: eos.join(','),
     topK,
     logits: keep,
     dtype: options.dtype ?? 'fp32',

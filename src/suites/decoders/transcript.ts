@@ -1,3 +1,4 @@
+import { keptCount } from '../../compare/decoders/compare-tokens.ts'
 import type { KeptStep } from '../../compare/decoders/contract.ts'
 import type { TextBlock } from '../../domain/result.ts'
 import { cleanText, formatNumber } from '../../domain/text.ts'
@@ -59,8 +60,10 @@ async function ownContinuation(described: Described, batch: DecodedBatch): Promi
 function blockOf(place: Place, { c }: Described, own: readonly (readonly KeptStep[])[] | null): TextBlock {
   const { batch, sequence, number, step } = place
   const { model } = c.plan
-  const reference = batch.reference.trace.sequences[sequence]!
-  const target = own?.[sequence] ?? batch.followers[0]!.trace.sequences[sequence]!
+  const whole = batch.reference.trace.sequences[sequence]!
+  const end = keptCount(whole, model.eos) + 1
+  const reference = whole.slice(0, end)
+  const target = own?.[sequence] ?? batch.followers[0]!.trace.sequences[sequence]!.slice(0, end)
   const title = step === null ? `sequence ${number}: equal` : `sequence ${number}: parts at token ${step}`
   return {
     title,

@@ -129,6 +129,7 @@ function decodingOptions(folder: string, { prompts }: Decoding): Omit<DecodingOp
     exports,
     store: null,
     imports: null,
+    saved: null,
     computes: true,
     areDefaults: false,
   }
