@@ -73,10 +73,13 @@ describe('the documented command', () => {
   })
 
   test('of one metric leaves the other in the file, and says so', async () => {
-    const ran = await assay(['thresholds', 'org/m', '--metrics', 'ce', '--output', 'out'], folder)
+    mkdirSync(join(folder, 'two'))
+    const both = ['thresholds', 'org/m', '--output', 'two']
+    expect((await assay(both, folder)).code).toBe(0)
+    const ran = await assay([...both, '--metrics', 'ce'], folder)
     expect(ran.stdout).toBe('found 2 metric files\norg--m ce 3.9699999999999998\n')
     expect(ran.stderr).toContain('note: diff_mean of the earlier file stays, learnt again with the rest\n')
-    const written = await readThresholds(join(folder, 'out/org--m-thresholds.json'))
+    const written = await readThresholds(join(folder, 'two/org--m-thresholds.json'))
     expect(Object.keys(written.metrics)).toEqual(['ce', 'diff_mean'])
   })
 
