@@ -8,7 +8,9 @@ import { buildModel } from '../../onnx/builder.ts'
 import { TensorProtoSchema } from '../../onnx/generated/onnx-ml_pb.ts'
 import { tensorToProto } from '../../onnx/tensor-proto.ts'
 import { planRun } from '../../runs/plan.ts'
+import { explainRefusal } from '../../runtimes/ort/create-session.ts'
 import { inProcessPool } from '../../runtimes/testing/in-process-ort.ts'
+import { plantedKind } from '../../runtimes/testing/planted-fault.ts'
 import { folderWith, type Judging, judgeModels, onlyResult, suiteOptions, verdicts } from '../testing/judge.ts'
 import { onnxSuite } from './suite.ts'
 
@@ -37,6 +39,40 @@ async function planned(folder: string, judging: Judging = {}) {
   const pool = inProcessPool(folder)
   return planRun({ suites: [onnxSuite({ ...suiteOptions(folder, judging), pool })] })
 }
+
+describe('a model of an opset that is too old', () => {
+  const square = (name: string) => ({ name, dtype: 'float32', shape: [2, 2] }) as const
+  const old = (opset: number) =>
+    buildModel({
+      opset,
+      ir: 3,
+      inputs: ['a', 'b', 'c'].map(square),
+      outputs: [square('y')],
+      nodes: [{ op: 'Gemm', name: 'g', inputs: ['a', 'b', 'c'], outputs: ['y'] }],
+    })
+  const message = (name: string) =>
+    `${name}: the model's opset 6 is too old: onnxruntime has no kernel for Gemm of that opset, and takes opset 7 or newer; convert the model with onnx.version_converter.convert_version`
+
+  test('is said to be so, whole and by layer', async () => {
+    const { results } = await judgeModels(folderWith({ 'm.onnx': old(6) }), { scopes: ['full', 'layers'] })
+    expect(results.map(({ error }) => error?.message)).toEqual([message('ort:cpu'), message('ort:cpu')])
+  })
+
+  test('is the one of the side that refused it, and types are blamed only where it is not', async () => {
+    const folder = folderWith({ 'm.onnx': old(7), 'old/m.onnx': old(6) })
+    const asWebGpu = "Provider type for Gemm node with name 'g' is not set"
+    const refusing = plantedKind('webgpu', {
+      open: () => {
+        throw new Error(explainRefusal(asWebGpu))
+      },
+    })
+    const judging = { paths: ['m.onnx'], kinds: [refusing], targets: ['webgpu:cpu,model=old/m.onnx', 'webgpu:cpu'] }
+    const { results } = await judgeModels(folder, judging)
+    const said = results.map(({ error }) => error?.message)
+    expect(said).toContain(message('webgpu:cpu,model=old/m.onnx'))
+    expect(said).toContain('webgpu:cpu: no execution provider has a kernel for Gemm "g" with these types')
+  })
+})
 
 describe('the cases of a run', () => {
   test('are every model in every shape on every target, by path and name', async () => {
