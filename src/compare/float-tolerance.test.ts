@@ -77,6 +77,19 @@ describe('float tolerance', () => {
     expect((await compare(r, t, tighter)).verdict).toBe('fail')
   })
 
+  test('a single element is told with the rtol that its rule used', async () => {
+    const [r, t] = [tensor('float32', [1]), tensor('float32', [1.01])]
+    const { rule, wouldPass } = await compare(r, t)
+    expect(rule).toContain('|t−r| ≤ 1e-4·|r|')
+    expect(wouldPass).toBe('atol 9.9e-3 with rtol 1e-4')
+    const passes = {
+      kind: 'float',
+      tolerance: overrideTolerance(toleranceFor('float32', 'model'), { atol: 9.9e-3, rtol: 1e-4 }),
+      source: 'given',
+    } as const
+    expect((await compare(r, t, passes)).verdict).toBe('pass')
+  })
+
   test('the rule is told with its limits and its source', async () => {
     const result = await compare(tensor('float32', [1, 2]), tensor('float32', [1, 2]))
     expect(result.rule).toBe('float32 whole model (table): |t−r| ≤ 1e-3·|r| + 1e-4·max|r|, relL2 ≤ 1e-4')

@@ -9,24 +9,24 @@ export function smallestPassing(plan: NumericPlan, statistics: PairStatistics): 
   if (rule.kind === 'exact') return null
   if (statistics.nonFiniteMismatches > 0)
     return 'no tolerance: values that are not finite must be the same on both sides'
-  if (rule.kind === 'float') return smallestTolerance(plan, rule.tolerance.rtol, statistics)
+  if (rule.kind === 'float') return smallestTolerance(plan, statistics)
   const steps = statistics.limits.ulpDType === null ? statistics.maxAbs : statistics.maxUlp
   return `${formatLimit(steps)} steps off in ${formatRoundedUp((statistics.different / statistics.count) * 100)} % of the values`
 }
 
-function smallestTolerance(plan: NumericPlan, rtol: number, statistics: PairStatistics): string {
-  const parts = [elementPart(plan, rtol, statistics)]
+function smallestTolerance(plan: NumericPlan, statistics: PairStatistics): string {
+  const parts = [elementPart(plan, statistics)]
   const value = relL2(statistics)
   if (plan.limits.relL2 !== null && value !== null) parts.push(`relL2 ${formatRoundedUp(value)}`)
   const text = parts.join(', ')
   return isVacuous(plan, statistics) ? `${text}, which is refused because everything would pass` : text
 }
 
-function elementPart(plan: NumericPlan, rtol: number, { neededConstant, limits }: PairStatistics): string {
+function elementPart(plan: NumericPlan, { neededConstant, limits }: PairStatistics): string {
   const isScaled = plan.hasScale && plan.rule.kind === 'float' && plan.rule.tolerance.scale > 0
   const needed = Math.max(neededConstant, limits.constant)
   const limit = isScaled ? `scale ${formatRoundedUp(needed / plan.maxReference)}` : `atol ${formatRoundedUp(needed)}`
-  return `${limit} with rtol ${formatLimit(rtol)}`
+  return `${limit} with rtol ${formatLimit(limits.rtol)}`
 }
 
 function isVacuous(plan: NumericPlan, statistics: PairStatistics): boolean {
