@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
+import { shellWord } from '../domain/shell.ts'
 import { cleanText, displayWidth, wrapText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { targetsHere } from '../library/doctor/targets-here.ts'
@@ -120,8 +121,4 @@ function summaryLines({ files, unread }: ProjectPlan, folder: string, cwd: strin
     ? []
     : [style.paint('dim', 'npm install --save-dev assay gives your editor the types of the configuration')]
   return [...lines, ...passed, '', `next: ${style.paint('bold', next)}`, ...types]
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${cleanText(word).replaceAll("'", `'\\''`)}'`
 }

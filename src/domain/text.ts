@@ -39,6 +39,11 @@ function lastOverprint(line: string): string {
   return line.split('\r').findLast((part) => part.trim() !== '') ?? ''
 }
 
+/** Whether a terminal shows all of a text, and nothing else than it. */
+export function isSeen(text: string): boolean {
+  return text.search(UNSEEN) < 0
+}
+
 /** Unseen characters as `\x1b`, `\u202e`, `\u{e0001}`. */
 function showUnseen(text: string): string {
   return text.replace(UNSEEN, (character) => NAMED[character] ?? escapeOf(character.codePointAt(0)!))

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { caseBlock } from './case-block.ts'
 import { createStyle } from './style.ts'
@@ -19,6 +20,13 @@ test('a case whose both sides were kept has a command that shows them, for a she
   expect(lookOf({ artifacts: both, id: "it's [batch=2]" }, '/elsewhere/run')).toEqual([
     "assay diff 'it'\\''s [batch=2]' --run /elsewhere/run",
   ])
+})
+
+test('the command finds a case whose id a terminal would not show', () => {
+  const id = 'm\u001b[31m\n/full_model@ort:cpu'
+  const [command] = lookOf({ artifacts: both, id })
+  const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' }).split('\0')
+  expect(words.slice(0, 3)).toEqual(['assay', 'diff', id])
 })
 
 test('one side alone, or a case that passed, has none', () => {

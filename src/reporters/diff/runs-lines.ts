@@ -83,6 +83,6 @@ function summaryLine({ transitions, same, moved }: RunsDiff): string {
 function lookLines([first, second]: readonly [StoredRun, StoredRun], { kept }: RunsDiff, style: Style): string[] {
   const id = kept[0]
   if (id === undefined) return []
-  const command = `assay diff ${first.header.id} ${second.header.id} --case ${shellWord(cleanText(id))}`
+  const command = `assay diff ${first.header.id} ${second.header.id} --case ${shellWord(id)}`
   return [`${style.paint('dim', 'look'.padEnd(11))}${command}`]
 }
