@@ -50,7 +50,11 @@ describe('a program under test that misbehaves', () => {
     expect([code, results[0]!.verdict, results[0]!.flags]).toEqual([5, 'inconclusive', ['warned']])
     expect(results[0]!.reason).toBe("the numbers agree; the target's device warned: shader Pow does not compile")
     const wrong = await assayJson(['test', '--input', 'x=2', ...misbehaving('warns')], folder)
-    expect([wrong.code, wrong.results[0]!.verdict, wrong.results[0]!.flags]).toEqual([1, 'fail', ['warned']])
+    expect([wrong.code, wrong.results[0]!.verdict, wrong.results[0]!.flags]).toEqual([
+      1,
+      'fail',
+      ['over-tolerance', 'warned'],
+    ])
     expect(wrong.results[0]!.reason).toMatch(/over the limit; the target's device warned: shader Pow does not compile$/)
   })
 

@@ -13,7 +13,7 @@ describe('a model that quantises its activations on the fly', () => {
     // How far the two are apart depends on the processor; on some it is within tolerance.
     if (relL2 <= 0.01) return expect(result!.verdict).toBe('pass')
     const band = result!.band![0]!
-    expect([result!.verdict, result!.flags]).toEqual(['inconclusive', ['sensitive']])
+    expect([result!.verdict, result!.flags]).toEqual(['inconclusive', ['over-tolerance', 'sensitive']])
     expect(band).toMatchObject({ output: 'last_hidden_state', margin: 1.5, samples: 18 })
     expect(relL2).toBeLessThanOrEqual(band.relL2 * band.margin)
   })

@@ -164,7 +164,7 @@ describe('a target whose sessions share memory', () => {
     const { results } = await judgeModels(folder, judging)
     expect(results.map(({ verdict, flags }) => [verdict, flags])).toEqual([
       ['pass', []],
-      ['fail', ['unstable']],
+      ['fail', ['over-tolerance', 'unstable']],
     ])
     expect(results[1]!.reason).toContain('alone in a fresh worker it passes')
   })
@@ -175,8 +175,8 @@ describe('a target whose sessions share memory', () => {
     const judging = { ...GIVEN, targets: ['faulty:cpu'], kinds: [plantedKind('faulty', always)] }
     const { results } = await judgeModels(folder, judging)
     expect(results.map(({ verdict, flags }) => [verdict, flags])).toEqual([
-      ['fail', []],
-      ['fail', []],
+      ['fail', ['over-tolerance']],
+      ['fail', ['over-tolerance']],
     ])
   })
 })
@@ -195,7 +195,7 @@ test('a target whose sessions share memory and that refuses to run alone fails l
   const { results } = await judgeModels(folder, judging)
   expect(results.map(({ verdict, flags }) => [verdict, flags])).toEqual([
     ['pass', []],
-    ['fail', []],
+    ['fail', ['over-tolerance']],
   ])
   expect(opened).toBe(3)
 })

@@ -38,7 +38,7 @@ export function judgementOf(judged: Judged): Judgement {
     verdict: verdictOf(comparison, doubts, target),
     ...(reason === undefined ? {} : { reason }),
     flags: [
-      ...comparison.flags.filter((flag) => flag !== 'over-tolerance'),
+      ...comparison.flags,
       ...(excused ? ['sensitive'] : []),
       ...(others?.disagreement ? [REFERENCES_DISAGREE] : []),
       ...(others?.silent ? ['one-reference'] : []),

@@ -51,13 +51,13 @@ describe('two references', () => {
 
   test('that agree leave a failure a failure', async () => {
     const { verdict, flags } = onlyResult(await judged(['ort:cpu', plain], far))
-    expect([verdict, flags]).toEqual(['fail', []])
+    expect([verdict, flags]).toEqual(['fail', ['over-tolerance']])
   })
 
   test('do not blame a target that lies where the second does', async () => {
     const higher = 'higher=ort:cpu,model=other/higher.onnx'
     const { verdict, flags, reason } = onlyResult(await judged([low, high], higher))
-    expect([verdict, flags]).toEqual(['inconclusive', ['references-disagree']])
+    expect([verdict, flags]).toEqual(['inconclusive', ['over-tolerance', 'references-disagree']])
     expect(reason).toMatch(/; the target against the first: y: .*relL2 2\.1e-4 is over 1e-4$/)
   })
 
@@ -66,12 +66,12 @@ describe('two references', () => {
     const higher = 'higher=ort:cpu,model=other/higher.onnx'
     expect(onlyResult(await judged(['ort:cpu', plain], lower)).verdict).toBe('fail')
     const { verdict, flags } = onlyResult(await judged(['ort:cpu', higher], lower))
-    expect([verdict, flags]).toEqual(['inconclusive', ['references-disagree']])
+    expect([verdict, flags]).toEqual(['inconclusive', ['over-tolerance', 'references-disagree']])
   })
 
   test('do not excuse a target that is further from both than they are from each other', async () => {
     const { verdict, flags, reason } = onlyResult(await judged([low, high], far))
-    expect([verdict, flags]).toEqual(['fail', ['references-disagree']])
+    expect([verdict, flags]).toEqual(['fail', ['over-tolerance', 'references-disagree']])
     expect(reason).toMatch(/relL2 0\.1.*; the references disagree, high: y: .*, but by less$/)
   })
 
