@@ -5,21 +5,13 @@ import { elementCount, type TensorSpec } from '../domain/tensor.ts'
 import { carrierOf, castIn, castOut } from './carriers.ts'
 import { isExternal } from './external-data.ts'
 import type { FlatModel } from './flatten.ts'
-import {
-  GraphProtoSchema,
-  type ModelProto,
-  NodeProtoSchema,
-  type TensorProto,
-  TensorShapeProtoSchema,
-  TypeProtoSchema,
-  type ValueInfoProto,
-  ValueInfoProtoSchema,
-} from './generated/onnx-ml_pb.ts'
+import { GraphProtoSchema, type ModelProto, NodeProtoSchema, type TensorProto } from './generated/onnx-ml_pb.ts'
 import type { Layer } from './layer-border.ts'
 import type { OnnxModel } from './model.ts'
 import { renameIn } from './names.ts'
 import { readTensor } from './read-tensor.ts'
 import { tensorToProto } from './tensor-proto.ts'
+import { valueInfo } from './value-info.ts'
 
 /** A flat model that layers are cut out of. */
 export interface LayerSource {
@@ -77,16 +69,6 @@ function inputSpec(name: string, given: ReadonlyMap<string, TensorSpec>): Tensor
   const spec = given.get(name)
   if (spec) return spec
   throw new SkipCase(`its input "${name}" was not recorded`)
-}
-
-function valueInfo(name: string, spec: TensorSpec | undefined): ValueInfoProto {
-  if (!spec) return create(ValueInfoProtoSchema, { name })
-  const dim = spec.shape.map((size) => ({ value: { case: 'dimValue' as const, value: BigInt(size) } }))
-  const shape = create(TensorShapeProtoSchema, { dim })
-  const type = create(TypeProtoSchema, {
-    value: { case: 'tensorType', value: { elemType: DTYPES[spec.dtype].onnx, shape } },
-  })
-  return create(ValueInfoProtoSchema, { name, type })
 }
 
 /** The same layer without its names: layers that compute the same have the same bytes. Inputs and outputs keep their order. */
