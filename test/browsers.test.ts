@@ -9,7 +9,7 @@ import { computedMs } from './browser-processes.ts'
 import { convModel } from './conv-model.ts'
 import { until } from './events.ts'
 import { testWith } from './needs.ts'
-import { affineModel } from './small-models.ts'
+import { affineModel, tensor } from './small-models.ts'
 import { survivorsOf } from './survivors.ts'
 
 const EXAMPLE = join(root, 'examples/webgpu')
@@ -18,6 +18,12 @@ const folder = project({
   'model.onnx': affineModel(),
   'conv-5-to-8.onnx': convModel(5, 8),
   'conv-6-to-5.onnx': convModel(6, 5),
+  'both.onnx': powModel(['float32', 'int32'], ['int32', 'float32']),
+  'floats.onnx': powModel(['float32', 'int32']),
+  'integers.onnx': powModel(['int32', 'float32']),
+  'cosine.onnx': beats('Cos'),
+  'sine.onnx': beats('Sin'),
+  'log.onnx': beats('Log'),
 })
 
 const metric = ({ metrics }: Result, name: string) => metrics.find((found) => found.name === name)?.value
@@ -95,6 +101,44 @@ test('convolutions of other sizes pass on WebGPU', async () => {
   for (const result of results) expect(metric(result, 'max_abs')).toBeLessThan(1e-4)
 })
 
+/** 30 · (cos(x) − 0.9), or of another function: what is left of values near each other. */
+function beats(op: string): Uint8Array {
+  return buildModel({
+    inputs: [{ name: 'x', dtype: 'float32', shape: [64] }],
+    outputs: [{ name: 'y', dtype: 'float32', shape: [64] }],
+    initializers: { most: tensor('float32', [], [0.9]), gain: tensor('float32', [], [30]) },
+    nodes: [
+      { op, name: 'wave', inputs: ['x'], outputs: ['c'] },
+      { op: 'Sub', inputs: ['c', 'most'], outputs: ['rest'] },
+      { op: 'Mul', inputs: ['rest', 'gain'], outputs: ['y'] },
+    ],
+  })
+}
+
+describeWithBrowser('functions that WebGPU promises little of', () => {
+  const WEBGPU = ['chromium:webgpu', 'chromium:webgpu-jsep']
+  const judged = async (...argv: readonly string[]) => (await assayJson(['test', ...argv], folder)).results
+  const targets = WEBGPU.flatMap((target) => ['--target', target])
+
+  test('sine and cosine pass, whole and alone, and the record says by what', async () => {
+    const scope = ['--scope', 'full,layers']
+    const results = await judged('sine.onnx', 'cosine.onnx', ...scope, '--input', 'x=-1..1', ...targets)
+    expect(results.map(({ id, verdict }) => [id, verdict])).toEqual(results.map(({ id }) => [id, 'pass']))
+    const promised = results.filter(({ flags }) => flags.includes('promised')).map(({ id }) => id)
+    for (const target of WEBGPU) {
+      expect(promised).toContain(`cosine/layer_Cos_wave@${target}`)
+      expect(promised).toContain(`cosine/full_model@${target}`)
+    }
+  })
+
+  test('another function fails, and so does an infinity that is none', async () => {
+    const target = ['--target', 'chromium:webgpu,model=sine.onnx']
+    const wrong = await judged('cosine.onnx', '--input', 'x=-1..1', ...target)
+    const lost = await judged('log.onnx', '--input', 'x=zeros', ...targets)
+    expect([...wrong, ...lost].map(({ verdict }) => verdict)).toEqual(['fail', 'fail', 'fail'])
+  })
+})
+
 /** JSEP has no Pow of an integer and a float; its kernels outlive the session that made them. */
 function powModel(...kinds: readonly (readonly ['float32' | 'int32', 'float32' | 'int32'])[]): Uint8Array {
   const shape = [4]
@@ -111,13 +155,19 @@ function powModel(...kinds: readonly (readonly ['float32' | 'int32', 'float32' |
 
 describeWithBrowser('two shaders of one name that the browser refuses', () => {
   test('are each quoted for the model that uses them', async () => {
-    const models = {
-      'both.onnx': powModel(['float32', 'int32'], ['int32', 'float32']),
-      'floats.onnx': powModel(['float32', 'int32']),
-      'integers.onnx': powModel(['int32', 'float32']),
-    }
-    const argv = ['test', ...Object.keys(models), '-j', '1', '--scope', 'full', '--target', 'chromium:webgpu-jsep']
-    const { results, stderr } = await assayJson(argv, project(models))
+    const argv = [
+      'test',
+      'both.onnx',
+      'floats.onnx',
+      'integers.onnx',
+      '-j',
+      '1',
+      '--scope',
+      'full',
+      '--target',
+      'chromium:webgpu-jsep',
+    ]
+    const { results, stderr } = await assayJson(argv, folder)
     const quoted = results.map(({ reason }) => /expected 'vec4<(\w+)>', got 'vec4<(\w+)>'/.exec(reason ?? '')?.slice(1))
     expect(quoted.slice(1), stderr).toEqual([
       ['f32', 'i32'],

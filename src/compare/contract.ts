@@ -45,7 +45,13 @@ export interface Selection {
 
 /** `source` says in words where the limits come from; it opens the rule's text in the result. */
 export type Rule =
-  | { readonly kind: 'float'; readonly tolerance: Tolerance; readonly source: string }
+  | {
+      readonly kind: 'float'
+      readonly tolerance: Tolerance
+      readonly source: string
+      /** A user gave its limits: nothing else widens them. */
+      readonly given?: boolean
+    }
   | { readonly kind: 'quantised'; readonly steps: number; readonly allowedMismatch: number; readonly source: string }
   | { readonly kind: 'index'; readonly selection: Selection; readonly tolerance: Tolerance; readonly source: string }
   | { readonly kind: 'exact'; readonly source: string; readonly flags: readonly string[] }

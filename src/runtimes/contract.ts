@@ -1,3 +1,4 @@
+import type { ShaderLanguage } from '../compare/promises.ts'
 import type { DType } from '../domain/dtype.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { HardwareKey, Target, TargetSchema } from '../domain/target.ts'
@@ -34,6 +35,8 @@ export interface Capabilities {
   readonly profile: boolean
   /** Sessions may see what earlier ones left in memory, so a failure is looked at again in a fresh worker. */
   readonly sharedMemory?: boolean
+  /** What its kernels are written in, where that promises less than a processor's arithmetic gives. */
+  readonly shaders?: ShaderLanguage
   /** It does not see our files: models are sent to it, by content. */
   readonly blobs?: boolean
   /** Names, in order, of the forms it can give that a model takes on its way to what runs: optimisation levels, phases … */

@@ -14,6 +14,12 @@ test('an input may be one that can be left out', () => {
   expect(parseOpened({ session: 1, inputs: [spec], outputs: [] }).inputs).toEqual([spec])
 })
 
+test('a language of kernels is taken where we know what it promises', () => {
+  const shadersOf = (shaders: string) => parseHello({ ...hello, capabilities: { shaders } })
+  expect(shadersOf('wgsl')).toHaveProperty('capabilities.shaders', 'wgsl')
+  expect(shadersOf('glsl')).not.toHaveProperty('capabilities.shaders')
+})
+
 describe('intermediate forms', () => {
   test('are listed by name, in order; a worker that lists none gives none', () => {
     expect(parseHello({ ...hello, capabilities: { forms: ['basic', 'all'] } })).toMatchObject({

@@ -69,6 +69,7 @@ export function capabilities(hello: Fields): Capabilities {
     profile: can.profile === true,
     sharedMemory: can.sharedMemory === true,
     blobs: can.blobs === true,
+    ...(can.shaders === 'wgsl' && { shaders: can.shaders }),
     ...(can.forms != null && { forms: formNames(can.forms) }),
   }
 }

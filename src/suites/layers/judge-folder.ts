@@ -49,7 +49,7 @@ export async function judgeFolder(c: FolderCase, lab: Lab, options: LayersSuiteC
     comparison,
     reference,
     target,
-    doubts: { band: null, excused: false, unstable: false, hint: modules?.hint ?? null, others },
+    doubts: { band: null, excused: false, explained: null, unstable: false, hint: modules?.hint ?? null, others },
     measurements: { ...inputs.measurements, ...modules?.measurements },
     reproduce: options.reproduce(c.id),
   })

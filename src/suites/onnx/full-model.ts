@@ -1,12 +1,15 @@
 import { resolve } from 'node:path'
+import type { TraceComparison } from '../../compare/contract.ts'
 import { insideBand } from '../../compare/inside-band.ts'
 import type { Target } from '../../domain/target.ts'
 import { valueSpec } from '../../onnx/value-spec.ts'
 import type { Case, Judgement, Lab } from '../../runs/contract.ts'
+import { explainByFunctions } from './explained.ts'
 import { type PreparedInputs, prepareInputs } from './inputs.ts'
 import { judgementOf, keepTraces } from './judgement.ts'
 import { type LoadedModel, loadModel } from './load.ts'
 import { consult } from './other-references.ts'
+import { judgePromised } from './promised.ts'
 import { readDataSet } from './recorded.ts'
 import { remembered } from './remembered.ts'
 import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from './rules.ts'
@@ -55,31 +58,66 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const inputs = await prepareInputs(c, model, lab, options)
   const work = { c, lab, options, model, tested, inputs }
   const bench = benchOf(work)
-  const under = wholeModel(tested)
   const [reference, target] = await bothSides(
     referenceSide(work, bench),
-    captureSide(bench, 'target', c.underTest, under),
+    captureSide(bench, 'target', c.underTest, wholeModel(tested)),
   )
   const subject = { id: c.id, model: model.model, tested: tested.model, target: c.underTest }
   const rules = rulesFor({ ...subject, scope: 'model', overrides: options.tolerances })
   const request = { rules, target: c.underTest, generated: inputs.generated, model: model.model }
   const compareTwo = (one: Given, two: Given) => compareSides(bench, one.trace, two.trace, request)
-  const compare = (given: Given) => compareTwo(reference, given)
-  const comparison = await compare(target)
+  const sides: Sides = { bench, rules, reference, target, compareTwo }
+  const comparison = await compareWith(work, sides, target)
   const run = (other: Target) => liveReference(work, bench, other)
   const question = { first: reference, target, verdict: comparison, run, compare: compareTwo }
   const others = c.otherReferences.length > 0 ? await consult(c.otherReferences, question) : null
-  const isOver = comparison.verdict === 'fail'
-  const band = isOver ? await bandOf(work, reference, rules) : null
-  const excused = band !== null && insideBand(comparison.outputs, band.bands)
-  const alone = () => captureSide(bench, 'target', c.underTest, under, true)
-  const unstable = isOver && !excused && (await passesAlone(target, alone, compare))
-  const doubts = { band, excused, unstable, others, hint: precisionHint(undeclaredPrecision(subject)) }
+  const found = comparison.verdict === 'fail' ? await lookCloser(work, sides, comparison) : NOTHING_FOUND
+  const doubts = { ...found, others, hint: precisionHint(undeclaredPrecision(subject)) }
   const { measurements } = inputs
   const judged = { comparison, reference, target, doubts, measurements, reproduce: options.reproduce(c.id) }
   const judgement = judgementOf(judged)
   if (judgement.verdict !== 'pass' || lab.keepsAll) await keepTraces(lab, inputs.path, reference, target, others)
   return withLayers(judgement, options.layerInputs === 'reference' ? options.layersOf(c.id) : [])
+}
+
+/** What both sides gave, and how it is compared. */
+interface Sides {
+  readonly bench: Bench
+  readonly rules: RuleOf
+  readonly reference: ReferenceGiven
+  readonly target: Given
+  /** By the usual limits. */
+  readonly compareTwo: (one: Given, two: Given) => Promise<TraceComparison>
+}
+
+/** What a target gave against the reference, with what its language promises in mind. */
+async function compareWith({ model, inputs }: Work, sides: Sides, target: Given): Promise<TraceComparison> {
+  const { rules, reference, compareTwo } = sides
+  return judgePromised(await compareTwo(reference, target), {
+    language: target.info?.capabilities.shaders,
+    model: model.model,
+    inputs: inputs.trace,
+    reference: reference.trace,
+    target: target.trace,
+    rules,
+    compare: (trace) => compareTwo(reference, { ...target, trace }),
+  })
+}
+
+const NOTHING_FOUND = { band: null, excused: false, explained: null, unstable: false }
+
+/** Why it may be over tolerance although nothing is wrong, or something else than it seems. */
+async function lookCloser(work: Work, sides: Sides, usual: TraceComparison) {
+  const { c, tested } = work
+  const { bench, rules, reference, target, compareTwo } = sides
+  const found = await explainByFunctions({ ...work, rules, usual, reference, target, compare: compareTwo })
+  if (found?.comparison.verdict === 'pass') return { ...NOTHING_FOUND, explained: found }
+  const band = await bandOf(work, reference, rules)
+  const comparisons = found ? [usual, found.comparison] : [usual]
+  const excused = band !== null && comparisons.some(({ outputs }) => insideBand(outputs, band.bands))
+  const alone = () => captureSide(bench, 'target', c.underTest, wholeModel(tested), true)
+  const unstable = !excused && (await passesAlone(target, alone, (given) => compareWith(work, sides, given)))
+  return { band, excused, explained: null, unstable }
 }
 
 function benchOf({ lab, options, inputs }: Work): Bench {

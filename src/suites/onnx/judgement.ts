@@ -1,7 +1,9 @@
 import type { TraceComparison } from '../../compare/contract.ts'
 import type { Side, Verdict } from '../../domain/verdict.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
+import type { Explanation } from './explained.ts'
 import type { Consultation } from './other-references.ts'
+import { PROMISED, UNPROMISED } from './promised.ts'
 import type { MeasuredBand } from './sensitivity.ts'
 import type { Given } from './sides.ts'
 
@@ -10,6 +12,8 @@ interface Doubts {
   readonly band: MeasuredBand | null
   /** Roundings move the reference as far. */
   readonly excused: boolean
+  /** Its functions are as inexact as their language says, and that explains all of it. */
+  readonly explained: Explanation | null
   /** What ran before changes the target's numbers. */
   readonly unstable: boolean
   /** More to say about a failure. */
@@ -32,7 +36,7 @@ interface Judged {
 
 export function judgementOf(judged: Judged): Judgement {
   const { comparison, reference, target, doubts } = judged
-  const { band, excused, unstable, others } = doubts
+  const { band, excused, explained, unstable, others } = doubts
   const reason = reasonOf(comparison, doubts, target.warnings)
   return {
     verdict: verdictOf(comparison, doubts, target),
@@ -40,6 +44,7 @@ export function judgementOf(judged: Judged): Judgement {
     flags: [
       ...comparison.flags,
       ...(excused ? ['sensitive'] : []),
+      ...(explained ? [explained.isPromised ? PROMISED : UNPROMISED] : []),
       ...(others?.disagreement ? [REFERENCES_DISAGREE] : []),
       ...(others?.silent ? ['one-reference'] : []),
       ...(unstable ? ['unstable'] : []),
@@ -64,21 +69,30 @@ export function judgementOf(judged: Judged): Judgement {
 }
 
 /** Numbers that agree although the device refused part of the work prove nothing. */
-function verdictOf({ verdict }: TraceComparison, { excused, others }: Doubts, { warnings }: Given): Verdict {
+function verdictOf(comparison: TraceComparison, { excused, explained, others }: Doubts, { warnings }: Given): Verdict {
+  const verdict = explained ? (explained.isPromised ? 'pass' : 'inconclusive') : comparison.verdict
   const isDoubtful = excused || others?.excuses || (verdict === 'pass' && warnings.length > 0)
   return isDoubtful ? 'inconclusive' : verdict
 }
 
 function reasonOf(
   { verdict, reason }: TraceComparison,
-  { excused, unstable, hint, others }: Doubts,
+  { excused, explained, unstable, hint, others }: Doubts,
   warnings: readonly string[],
 ): string | undefined {
   if (others?.disagreement) return referencesReason(verdict, reason, others)
   if (warnings.length > 0) return `${reason ?? 'the numbers agree'}; the target's device warned: ${warnings[0]}`
   if (unstable) return `${reason}; alone in a fresh worker it passes, so what ran before changes the target's numbers`
+  if (explained) return `${reason}; ${explainedBy(explained)}`
   if (excused) return `over tolerance, but roundings move the reference as far: ${reason}`
   return verdict === 'fail' && hint !== null ? `${reason}; ${hint}` : reason
+}
+
+function explainedBy({ ops, isPromised }: Explanation): string {
+  const same = `with the target's own ${ops} the reference gives the same`
+  return isPromised
+    ? `but ${same}, and each of them is within what its language promises`
+    : `but ${same}, and its language promises nothing for some of them`
 }
 
 function referencesReason(verdict: Verdict, reason: string | undefined, others: Consultation): string {

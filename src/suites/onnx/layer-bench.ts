@@ -10,8 +10,8 @@ import { layerSites } from '../../onnx/layer-sites.ts'
 import { dtypesOf } from '../../onnx/taps.ts'
 import type { Lab } from '../../runs/contract.ts'
 import { type Activations, recordActivations } from './activations.ts'
+import type { FullModelCase } from './full-model.ts'
 import { type PreparedInputs, prepareInputs } from './inputs.ts'
-import type { LayerCase } from './layer.ts'
 import { type LoadedModel, loadModel } from './load.ts'
 import { remembered } from './remembered.ts'
 import { rulesFor } from './rules.ts'
@@ -44,23 +44,23 @@ export class LayerBenches {
   readonly #open = new Map<string, Promise<LayerBench>>()
   readonly #tested = new Map<string, Promise<TestedModel | null>>()
 
-  bench(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerBench> {
+  bench(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerBench> {
     return remembered(this.#open, benchKey(c), () => openBench(c, lab, options), KEPT)
   }
 
   /** The model that the target runs instead, with the same branches in place; null where its branches are others. */
-  tested(path: string, c: LayerCase, bench: LayerBench, lab: Lab, options: OnnxSuiteContext) {
+  tested(path: string, c: FullModelCase, bench: LayerBench, lab: Lab, options: OnnxSuiteContext) {
     const place = resolve(options.cwd, path)
     const open = async () => sliceTested(await loadModel(place, 'target', lab, options.digests), bench, options)
     return remembered(this.#tested, JSON.stringify([place, benchKey(c)]), open, KEPT)
   }
 }
 
-function benchKey({ path, dataSet, dims, referenceTarget }: LayerCase): string {
+function benchKey({ path, dataSet, dims, referenceTarget }: FullModelCase): string {
   return JSON.stringify([path, dataSet, dims, referenceTarget])
 }
 
-async function openBench(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerBench> {
+async function openBench(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerBench> {
   const loaded = await loadModel(c.path, 'reference', lab, options.digests)
   const inputs = await lastingInputs(await prepareInputs(c, loaded, lab, options), lab)
   const reference = c.referenceTarget!
@@ -75,7 +75,7 @@ async function openBench(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Pro
 
 /** Compares the outputs of the model as it is with those that it gave while it was looked at. */
 async function doubtAbout(
-  { id, referenceTarget }: LayerCase,
+  { id, referenceTarget }: FullModelCase,
   loaded: LoadedModel,
   { trace: inputs, digest: inputsDigest }: PreparedInputs,
   { outputs }: Activations,

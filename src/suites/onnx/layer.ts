@@ -15,6 +15,7 @@ import { judgementOf } from './judgement.ts'
 import { keepLayer } from './keep-layer.ts'
 import type { LayerBench } from './layer-bench.ts'
 import { consult } from './other-references.ts'
+import { judgePromised } from './promised.ts'
 import { isData, withRandomInputs } from './random-inputs.ts'
 import { remembered } from './remembered.ts'
 import { rulesFor } from './rules.ts'
@@ -72,7 +73,7 @@ async function judgeWork(work: Work): Promise<Judgement> {
   const compare = (alone: Given) => compareGiven(work, reference, alone)
   const unstable = comparison.verdict === 'fail' && (await passesAlone(target, () => runTarget(work, true), compare))
   const others = await otherOpinions(work, reference, target, comparison)
-  const doubts = { band: null, excused: false, unstable, hint: null, others }
+  const doubts = { band: null, excused: false, explained: null, unstable, hint: null, others }
   const measurements = measurementsOf(work)
   const judgement = judgementOf({
     comparison,
@@ -201,13 +202,26 @@ async function compareLayer(
   return { reference, comparison: await compareGiven(work, reference, target) }
 }
 
-function compareGiven({ c, lab, options, cut, tested, isMadeUp }: Work, reference: Given, target: Given) {
+/** What comparing a layer needs; its case may also be that of the whole. */
+type Compared = Pick<Work, 'lab' | 'options' | 'cut' | 'tested' | 'isMadeUp'> & { readonly c: FullModelCase }
+
+export async function compareGiven(compared: Compared, reference: Given, target: Given): Promise<TraceComparison> {
+  const { c, lab, options, cut, tested, isMadeUp } = compared
   const subject = { id: c.id, model: cut.model, tested: tested.model, target: c.underTest, scope: 'layer' } as const
   const arithmetic = arithmeticIn(cut, reference.trace)
   const rules = rulesFor({ ...subject, arithmetic, overrides: options.tolerances })
   const generated = isMadeUp && [...cut.inputs.tensors.values()].some(isData)
   const request = { rules, target: c.underTest, generated, model: cut.model }
-  return compareSides({ lab, inputs: cut.inputs }, reference.trace, target.trace, request)
+  const compare = (trace: Trace) => compareSides({ lab, inputs: cut.inputs }, reference.trace, trace, request)
+  return judgePromised(await compare(target.trace), {
+    language: target.info?.capabilities.shaders,
+    model: cut.model,
+    inputs: cut.inputs,
+    reference: reference.trace,
+    target: target.trace,
+    rules,
+    compare,
+  })
 }
 
 /** Of the nodes whose input and output are seen. */

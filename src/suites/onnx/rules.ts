@@ -129,24 +129,26 @@ export function rulesFor(asked: RulesRequest): RuleOf {
   }
 }
 
+interface Limits {
+  readonly tolerance: Tolerance
+  readonly source: string
+  readonly given?: boolean
+}
+
 /** Both sides were given the same graph inputs, so indices into them differ only where values are equal. */
-function selectionLimits(
-  request: RulesRequest & LimitsRequest,
-  output: string,
-  indexed: string,
-): { tolerance: Tolerance; source: string } {
+function selectionLimits(request: RulesRequest & LimitsRequest, output: string, indexed: string): Limits {
   const isInput = request.model.inputs.some((input) => input.name === indexed)
   if (!isInput || declaredPrecision(request.target) !== null) return limits(request, output, 'float32')
   const exactly = { rtol: 0, scale: 0, relL2: null, atol: 0, floor: 0, rounding: 0, allowedMismatch: 0, storageUlps: 0 }
   return { tolerance: exactly, source: `indices into the input "${indexed}"` }
 }
 
-function limits(request: LimitsRequest, output: string, dtype: DType): { tolerance: Tolerance; source: string } {
+function limits(request: LimitsRequest, output: string, dtype: DType): Limits {
   const precision = coarser(request.precisionOf(output), dtype)
   const { tolerance, source } = tableRule(precision, request.scope, request.arithmetic)
   const override = request.overrides.findLast((candidate) => applies(candidate, request, output, dtype))
   if (!override) return { tolerance, source }
-  return { tolerance: overrideTolerance(tolerance, override), source: override.source }
+  return { tolerance: overrideTolerance(tolerance, override), source: override.source, given: true }
 }
 
 /** An output stored in fewer bits than the graph computes in cannot be held to more than those bits. */

@@ -18,6 +18,9 @@ const CAPABILITIES: Capabilities = {
   blobs: true,
 }
 
+/** Buffers are reused without being cleared, and the JSEP build reads beyond what it wrote. */
+const WEBGPU = { sharedMemory: true, shaders: 'wgsl' } as const
+
 /** Warnings stay with cached results: those of an older way of telling shaders apart are not taken. */
 const WARNINGS_VERSION = 2
 
@@ -57,8 +60,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
       available: true,
       version: ortVersion,
       accepts: ['onnx'],
-      // Buffers are reused without being cleared, and the JSEP build reads beyond what it wrote.
-      capabilities: { ...CAPABILITIES, decode: DECODES.has(provider), sharedMemory: provider === 'webgpu' },
+      capabilities: { ...CAPABILITIES, decode: DECODES.has(provider), ...(provider === 'webgpu' && WEBGPU) },
       detail,
       fingerprint: this.#isKnown() ? JSON.stringify([WARNINGS_VERSION, this.#settings.machine, device, detail]) : null,
     }

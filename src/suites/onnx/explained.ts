@@ -1,0 +1,174 @@
+import type { TraceComparison } from '../../compare/contract.ts'
+import { PROMISED_OPS } from '../../compare/promises.ts'
+import { StageError } from '../../domain/errors.ts'
+import type { TensorSource, Trace, TraceValue } from '../../domain/tensor.ts'
+import { digestOf } from '../../files/digest.ts'
+import { layerSites } from '../../onnx/layer-sites.ts'
+import { moveValues } from '../../onnx/move-values.ts'
+import { domainOf } from '../../onnx/walk.ts'
+import type { Lab } from '../../runs/contract.ts'
+import type { RecordedLayer } from './activations.ts'
+import { capture } from './capture.ts'
+import { cutLayer, recordedOutputs, runLayer } from './cut-layer.ts'
+import type { FullModelCase } from './full-model.ts'
+import { compareGiven } from './layer.ts'
+import type { LayerBench } from './layer-bench.ts'
+import type { LoadedModel } from './load.ts'
+import { PROMISED, UNPROMISED } from './promised.ts'
+import type { RuleOf } from './rules.ts'
+import type { Given } from './sides.ts'
+import type { OnnxSuiteContext } from './suite.ts'
+
+/** What the target gives against what the reference gives with the target's own functions. */
+export interface Explanation {
+  readonly comparison: TraceComparison
+  /** Each of these functions is within what its language promises, and that is known. */
+  readonly isPromised: boolean
+  /** Those that are over the usual limits, by op. */
+  readonly ops: string
+}
+
+interface Question {
+  readonly c: FullModelCase
+  readonly lab: Lab
+  readonly options: OnnxSuiteContext
+  readonly model: LoadedModel
+  readonly rules: RuleOf
+  /** What failed by the usual limits. */
+  readonly usual: TraceComparison
+  readonly reference: Given
+  readonly target: Given
+  readonly compare: (reference: Given, target: Given) => Promise<TraceComparison>
+}
+
+/** What one function gave on each side, on the reference's values. */
+interface FunctionErrors {
+  readonly op: string
+  readonly name: string
+  readonly reference: TensorSource
+  readonly target: TensorSource
+  readonly isPromised: boolean
+  /** More than a processor's would be off. */
+  readonly isOver: boolean
+}
+
+/**
+ * How far a whole model is off because its functions are as inexact as their language says: each of them runs on the
+ * target on what the reference computed before it, and the reference computes the model again with those errors added where
+ * they arise. null where that says nothing: no such function is over the usual limits, or one breaks its promise.
+ */
+export async function explainByFunctions(question: Question): Promise<Explanation | null> {
+  if (!canBeAsked(question)) return null
+  try {
+    const { c, lab, options } = question
+    const bench = await options.layers.bench(c, lab, options)
+    const errors = bench.doubt === null ? await errorsOf(question, bench) : null
+    return errors && (await explain(question, bench, errors))
+  } catch (error) {
+    // What cannot be run explains nothing.
+    if (error instanceof StageError && !question.lab.signal.aborted) return null
+    throw error
+  }
+}
+
+function canBeAsked(question: Question): boolean {
+  const { c, options, model, target } = question
+  if (hasGivenLimits(question)) return false
+  if (!target.info?.capabilities.shaders || !c.referenceTarget || c.referenceTarget.options.model !== undefined)
+    return false
+  if (options.pool.schemaOf(c.referenceTarget).stored) return false
+  return layerSites(model.model.graph, options.layerGroups).some(({ op }) => PROMISED_OPS.includes(op))
+}
+
+/** What a user asked for is not explained away. */
+function hasGivenLimits({ usual, rules }: Question): boolean {
+  return usual.outputs.some(({ name, dtype, shape, verdict }) => {
+    if (verdict !== 'fail' || dtype === null || shape === null) return false
+    const rule = rules(name, { name, dtype, shape })
+    return rule.kind === 'float' && rule.given === true
+  })
+}
+
+/** null where one of them breaks its promise. */
+async function errorsOf(question: Question, bench: LayerBench): Promise<FunctionErrors[] | null> {
+  const errors: FunctionErrors[] = []
+  for (const layer of bench.layers.values()) {
+    if (!isFunction(layer)) continue
+    const found = await errorOf(question, bench, layer)
+    if (!found) return null
+    errors.push(found)
+  }
+  return errors.some(({ isOver }) => isOver) ? errors : null
+}
+
+/** Of float32, which every reference adds and subtracts. */
+function isFunction({ nodes, outputs, values }: RecordedLayer): boolean {
+  const [node, ...others] = nodes
+  if (!node || others.length > 0 || domainOf(node) !== '' || !PROMISED_OPS.includes(node.opType)) return false
+  return values.get(outputs[0]!)?.dtype === 'float32'
+}
+
+async function errorOf(
+  { c, lab, options, reference }: Question,
+  bench: LayerBench,
+  layer: RecordedLayer,
+): Promise<FunctionErrors | null> {
+  const cut = await cutLayer(bench, layer, layer, true)
+  const given = await runLayer({ ...options, lab }, 'target', c.underTest, cut)
+  const recorded = { ...reference, trace: recordedOutputs(layer, cut, layer) }
+  const { verdict, flags } = await compareGiven({ c, lab, options, cut, tested: cut, isMadeUp: false }, recorded, given)
+  const name = layer.outputs[0]!
+  const target = given.trace.tensors.get(cut.model.outputs[0]!.name)
+  if (verdict === 'fail' || !target) return null
+  const op = layer.nodes[0]!.opType
+  return {
+    op,
+    name,
+    reference: layer.values.get(name)!,
+    target,
+    isPromised: verdict === 'pass',
+    isOver: flags.includes(PROMISED) || flags.includes(UNPROMISED),
+  }
+}
+
+async function explain(question: Question, bench: LayerBench, errors: readonly FunctionErrors[]): Promise<Explanation> {
+  const { c, lab, options, model, reference, target, compare } = question
+  const { bytes, inputs } = moveValues(
+    bench.original,
+    bench.flat,
+    errors.map(({ name, reference: { dtype, shape } }) => ({ name, dtype, shape })),
+  )
+  const given = errors.flatMap(({ name, reference: from, target: to }) => {
+    const by = inputs.get(name)!
+    return [
+      { ...to, name: by.to },
+      { ...from, name: by.from },
+    ]
+  })
+  const request = {
+    target: c.referenceTarget!,
+    side: 'reference' as const,
+    title: "reference with the target's functions",
+    model: { format: 'onnx' as const, bytes, folder: model.model.folder },
+    modelDigest: digestOf(bytes),
+    expects: model.model.outputs,
+    inputs: withTensors(bench.inputs.trace, given),
+    inputsDigest: bench.inputs.digest,
+  }
+  // What the target gave is no part of the key, so this is never found in the cache.
+  const info = { ...reference.info!, fingerprint: null }
+  const { trace } = await capture(request, info, options.pool, lab)
+  return {
+    comparison: await compare({ ...reference, trace }, target),
+    isPromised: errors.every(({ isPromised }) => isPromised),
+    ops: [...new Set(errors.filter(({ isOver }) => isOver).map(({ op }) => op))].join(' and '),
+  }
+}
+
+function withTensors({ values, tensors }: Trace, more: readonly TensorSource[]): Trace {
+  const added = more.map(({ name }): TraceValue => ({ name, kind: 'tensor', length: 1 }))
+  return {
+    values: [...values, ...added],
+    tensors: new Map([...tensors, ...more.map((source) => [source.name, source] as const)]),
+  }
+}
