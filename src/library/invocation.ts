@@ -38,6 +38,8 @@ export interface Invocation {
   readonly loaded: LoadedConfig
   readonly targets: ChosenTargets
   readonly toolchains: Toolchains
+  /** Folders that were named by a Hugging Face id, with that id. */
+  readonly ids?: ReadonlyMap<string, string>
   /** Of the models found only these, by path. */
   readonly only?: readonly string[]
   /** Options that only this command has, as words that ask for them again. */

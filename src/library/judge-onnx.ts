@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { isGlob } from '../files/glob.ts'
 import { refuseMissing } from '../suites/onnx/discover.ts'
 import type { FormsDump } from '../suites/onnx/forms-dump.ts'
 import type { Invocation } from './invocation.ts'
@@ -9,7 +12,8 @@ export interface JudgedModels extends JudgedOutcome {
 }
 
 /** Judges ONNX models and Hugging Face folders, and for `assay run` all else that the configuration names. */
-export async function judgeOnnx(invocation: Invocation, audience: Audience): Promise<JudgedModels> {
+export async function judgeOnnx(asked: Invocation, audience: Audience): Promise<JudgedModels> {
+  const invocation = await located(asked, audience.notice)
   if (invocation.command === 'test') refuseMissing(invocation.paths, invocation.cwd)
   const [{ judgeSuites }, { beginDump, planAll }] = await judging()
   let forms: FormsDump | null = null
@@ -30,7 +34,14 @@ function withForms(outcome: JudgedOutcome, forms: FormsDump | null): JudgedModel
 }
 
 /** The plan of an invocation; nothing runs. */
-export async function planOnnx(invocation: Invocation, notice: Audience['notice']): Promise<ListedCases> {
+export async function planOnnx(asked: Invocation, notice: Audience['notice']): Promise<ListedCases> {
+  const invocation = await located(asked, notice)
   const [{ listSuites }, { planAll }] = await judging()
   return listSuites(invocation, notice, (pool) => planAll(invocation, pool, null, notice))
+}
+
+async function located(invocation: Invocation, notice: Audience['notice']): Promise<Invocation> {
+  const { paths, cwd } = invocation
+  if (paths.every((path) => existsSync(resolve(cwd, path)) || isGlob(path))) return invocation
+  return (await import('./hub-models.ts')).withHubModels(invocation, notice)
 }

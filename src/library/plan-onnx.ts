@@ -62,6 +62,7 @@ function planModels(invocation: Invocation, pool: Pool, forms: FormsDump | null,
   const shared = {
     cwd,
     paths,
+    ids: invocation.ids,
     only: invocation.only,
     ...forModels,
     ...choices,

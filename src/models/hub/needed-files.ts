@@ -61,7 +61,8 @@ export async function neededFiles(
   return { names: needed, found }
 }
 
-function chooseOnnx(names: readonly string[]): string | null {
+/** Which of a model's files is the ONNX model, by the names that exporters give it. */
+export function chooseOnnx(names: readonly string[]): string | null {
   return ONNX_FILES.find((name) => names.includes(name)) ?? null
 }
 

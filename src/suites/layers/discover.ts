@@ -13,15 +13,20 @@ export interface FoundFolder {
 const DEFAULT_FOLDER = 'models'
 
 /** Hugging Face folders among the paths and below them; one with an ONNX export in it is judged by that. */
-export function discoverFolders(paths: readonly string[], cwd: string): FoundFolder[] {
+export function discoverFolders(
+  paths: readonly string[],
+  cwd: string,
+  names: ReadonlyMap<string, string> = new Map(),
+): FoundFolder[] {
   const found = new Map<string, FoundFolder>()
   for (const path of (paths.length > 0 ? paths : [DEFAULT_FOLDER]).map((given) => resolve(cwd, given))) {
-    for (const folder of foldersAt(path)) if (!found.has(folder.path)) found.set(folder.path, folder)
+    for (const folder of foldersAt(path, names.get(path) ?? basename(path)))
+      if (!found.has(folder.path)) found.set(folder.path, folder)
   }
   return distinct([...found.values()], cwd)
 }
 
-function foldersAt(path: string): FoundFolder[] {
+function foldersAt(path: string, name: string): FoundFolder[] {
   if (!existsSync(path)) return []
   if (!statSync(path).isDirectory()) {
     return configOf(path) === path ? [{ name: basename(dirname(path)), path }] : []
@@ -33,7 +38,7 @@ function foldersAt(path: string): FoundFolder[] {
     .filter((file) => basename(file) === 'config.json')
     .map(dirname)
     .filter((folder) => !exported.some((file) => file.startsWith(`${folder}${sep}`)) && configOf(folder) !== null)
-    .map((folder) => ({ name: relative(path, folder).split(sep).join('/') || basename(path), path: folder }))
+    .map((folder) => ({ name: relative(path, folder).split(sep).join('/') || name, path: folder }))
 }
 
 function distinct(folders: readonly FoundFolder[], cwd: string): FoundFolder[] {

@@ -15,6 +15,7 @@ export interface LayersSuiteOptions
     OnnxSuiteOptions,
     | 'cwd'
     | 'paths'
+    | 'ids'
     | 'only'
     | 'otherReferences'
     | 'areDefaults'
@@ -53,8 +54,9 @@ export function layersSuite(options: LayersSuiteOptions): Suite {
     name: 'layers',
     async *collect() {
       if (!options.scopes.includes('full')) return
-      const folders = discoverFolders(options.paths, options.cwd)
-      const isOnly = folders.length === 1 && discoverModels(options.paths, options.cwd).length === 0
+      const folders = discoverFolders(options.paths, options.cwd, options.ids)
+      const isOnly =
+        folders.length === 1 && discoverModels(options.paths, options.cwd, { names: options.ids }).length === 0
       for (const folder of folders.filter(({ path }) => options.only?.includes(path) ?? true)) {
         const content = options.contents ? await folderDigest(folder.path, context.digests) : undefined
         for (const found of casesOf(folder, options)) {

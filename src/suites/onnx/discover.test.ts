@@ -83,7 +83,7 @@ describe('discovery', () => {
     link('zoo/b.onnx', 'nowhere.onnx', cwd)
     link('zoo/.#a.onnx', 'somebody@here:1', cwd)
     const leftOut: LeftOut[] = []
-    expect(discoverModels(['zoo'], cwd, leftOut).map(({ name }) => name)).toEqual(['a', 'b'])
+    expect(discoverModels(['zoo'], cwd, { leftOut }).map(({ name }) => name)).toEqual(['a', 'b'])
     expect(leftOut).toEqual([
       { path: join(cwd, 'zoo/gone'), why: 'is a link to /mnt/gone, which does not exist' },
       { path: join(cwd, 'zoo/loop'), why: 'is a link that leads back to itself' },
@@ -100,7 +100,7 @@ describe('discovery', () => {
     onTestFinished(() => chmodSync(join(cwd, 'zoo/locked'), 0o700))
     chmodSync(join(cwd, 'shut.onnx'), 0)
     const leftOut: LeftOut[] = []
-    expect(discoverModels(['zoo'], cwd, leftOut).map(({ name }) => name)).toEqual(['a'])
+    expect(discoverModels(['zoo'], cwd, { leftOut }).map(({ name }) => name)).toEqual(['a'])
     const why = 'may not be read; mend its permissions'
     expect(leftOut).toEqual([{ path: join(cwd, 'zoo/locked'), why }])
     for (const path of ['zoo/locked', 'zoo/locked/b.onnx', 'shut.onnx']) {

@@ -35,11 +35,21 @@ export function defaultGlobs(cwd: string): string[] {
   return [DEFAULT_GLOB, ...(isThere ? [`${DOCUMENTED_FOLDER}/**/*.onnx`] : [])]
 }
 
+/** Folders that were named in another way than by their path, with that name. */
+export type FolderNames = ReadonlyMap<string, string>
+
+/** What a search knows of names, and where it says what it could not look into. */
+interface Search {
+  readonly names?: FolderNames | undefined
+  readonly leftOut?: LeftOut[]
+}
+
 /**
  * Finds models from files, folders and globs, relative to `cwd`. A model that cannot be read is among them, and its
  * case says why; `leftOut` gets what may hide some.
  */
-export function discoverModels(paths: readonly string[], cwd: string, leftOut: LeftOut[] = []): FoundModel[] {
+export function discoverModels(paths: readonly string[], cwd: string, search: Search = {}): FoundModel[] {
+  const { names = new Map(), leftOut = [] } = search
   const patterns = paths.length > 0 ? paths : defaultGlobs(cwd)
   const candidates = new Map<string, Candidate>()
   for (const pattern of patterns) {
@@ -48,7 +58,7 @@ export function discoverModels(paths: readonly string[], cwd: string, leftOut: L
       if (!candidates.has(place)) candidates.set(place, found)
     }
   }
-  return nameModels([...candidates.values()], cwd)
+  return nameModels([...candidates.values()], cwd, names)
 }
 
 /** Through whatever linked folders it was reached. A link to a file is a model of its own, with data of its own beside it. */
@@ -123,17 +133,18 @@ function listed(folder: string): Dirent[] {
   }
 }
 
-function nameModels(candidates: readonly Candidate[], cwd: string): FoundModel[] {
+function nameModels(candidates: readonly Candidate[], cwd: string, names: FolderNames): FoundModel[] {
   const models = candidates.map((candidate) => {
     const dataSets = dataSetsOf(candidate.path)
-    return { name: nameOf(candidate, dataSets.length > 0), path: candidate.path, dataSets }
+    return { name: nameOf(candidate, dataSets.length > 0, names), path: candidate.path, dataSets }
   })
   const uses = new Map<string, number>()
   for (const model of models) uses.set(model.name, (uses.get(model.name) ?? 0) + 1)
   return models.map((model) => (uses.get(model.name) === 1 ? model : { ...model, name: fromFolder(model.path, cwd) }))
 }
 
-function nameOf({ path, root }: Candidate, testLayout: boolean): string {
+function nameOf({ path, root }: Candidate, testLayout: boolean, names: FolderNames): string {
+  if (names.has(root)) return `${names.get(root)}/${withoutExtension(relative(root, path))}`
   return testLayout ? basename(dirname(path)) : withoutExtension(relative(root, path))
 }
 

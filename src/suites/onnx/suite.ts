@@ -9,7 +9,7 @@ import { readModel } from '../../onnx/model.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import { discoverFolders } from '../layers/discover.ts'
-import { discoverModels, type FoundModel, type LeftOut } from './discover.ts'
+import { discoverModels, type FolderNames, type FoundModel, type LeftOut } from './discover.ts'
 import { type FullModelCase, judgeFullModel } from './full-model.ts'
 import type { InputRules } from './inputs.ts'
 import { judgeLayer, type LayerCase } from './layer.ts'
@@ -24,6 +24,8 @@ import { bindShapes, type ShapeChoices, shapeSuffix } from './shapes.ts'
 export interface OnnxSuiteOptions {
   readonly cwd: string
   readonly paths: readonly string[]
+  /** Of the paths those that were named by a Hugging Face id, with that id. */
+  readonly ids?: FolderNames | undefined
   /** Of the models found only these, by path, such as those that changed. */
   readonly only?: readonly string[] | undefined
   /** null: recorded outputs where a model has them, `defaultReference` otherwise. */
@@ -89,9 +91,9 @@ export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
     name: 'onnx',
     async *collect() {
       const leftOut: LeftOut[] = []
-      const models = discoverModels(options.paths, options.cwd, leftOut)
+      const models = discoverModels(options.paths, options.cwd, { names: options.ids, leftOut })
       if (leftOut.length > 0) options.notice?.(leftOutText(leftOut, options.cwd))
-      const isOnly = models.length === 1 && discoverFolders(options.paths, options.cwd).length === 0
+      const isOnly = models.length === 1 && discoverFolders(options.paths, options.cwd, options.ids).length === 0
       const chosen = models.filter(({ path }) => options.only?.includes(path) ?? true)
       for (const model of chosen) {
         const content = options.contents ? await contentOf(model.path) : undefined

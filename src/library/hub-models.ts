@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { UsageError } from '../domain/errors.ts'
+import { cleanText } from '../domain/text.ts'
+import { nearFile } from '../files/near-file.ts'
+import { Unreachable } from '../models/hub/http.ts'
+import { parseModelId } from '../models/hub/model-id.ts'
+import { chooseOnnx } from '../models/hub/needed-files.ts'
+import type { ResolvedModel } from '../models/hub/resolve-model.ts'
+import { fetchModel } from './fetch-model.ts'
+import type { Invocation } from './invocation.ts'
+
+type Notice = (text: string) => void
+
+/** The paths of an invocation with folders for the Hugging Face ids among them; what is not on this machine is fetched. */
+export async function withHubModels(invocation: Invocation, notice: Notice): Promise<Invocation> {
+  const ids = new Map<string, string>()
+  const paths: string[] = []
+  for (const given of invocation.paths) {
+    const model = couldBeId(given, invocation.cwd) ? await hubModel(given, invocation, notice) : null
+    if (model) ids.set(model.path, given)
+    paths.push(model?.path ?? given)
+  }
+  return { ...invocation, paths, ids }
+}
+
+/** A mistyped file is no id, although it could be the name of one. */
+export function couldBeId(given: string, cwd: string): boolean {
+  return parseModelId(given) !== null && !/\.[a-z]+$/i.test(given) && !existsSync(resolve(cwd, given))
+}
+
+const WANTED = {
+  weights: ['onnx', 'safetensors'],
+  chooseOnnx: (names: readonly string[]) => chooseOnnx(names) ?? names.find((name) => name.endsWith('.onnx')) ?? null,
+} as const
+
+/** What the cache has goes before a path that is spelled nearly so, and that before the hub. */
+async function hubModel(
+  given: string,
+  { cwd, environment }: Invocation,
+  notice: Notice,
+): Promise<ResolvedModel | null> {
+  const cached = await fetchModel(given, WANTED, { cwd, environment, offline: true }, notice).catch(unlessRefused)
+  if (cached || nearFile(given, cwd) !== null) return cached
+  try {
+    return await fetchModel(given, WANTED, { cwd, environment, offline: false }, notice)
+  } catch (error) {
+    throw error instanceof Unreachable ? neitherPathNorModel(given, error) : error
+  }
+}
+
+function unlessRefused(error: unknown): null {
+  if (error instanceof UsageError) return null
+  throw error
+}
+
+function neitherPathNorModel(given: string, error: Unreachable): UsageError {
+  const found = `no file or folder "${cleanText(given, 200)}", and no model of that id in the Hugging Face cache`
+  return new UsageError('path', `${found}; ${error.message}`, { cause: error })
+}
