@@ -71,6 +71,13 @@ export async function readStructure(path: string): Promise<ModelProto> {
   return parseModel(await readModelBytes(path), path).proto
 }
 
+/** The version of ai.onnx that a model imports; null where it imports none. */
+export async function opsetOf(model: string | Uint8Array): Promise<number | null> {
+  const proto = typeof model === 'string' ? await readStructure(model) : parseModel(model, 'the model').proto
+  const own = proto.opsetImport.find((opset) => domainOf(opset) === '')
+  return own ? Number(own.version) : null
+}
+
 export function modelFacts(proto: ModelProto, graph: GraphProto): ModelFacts {
   return {
     proto,

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { digestOf } from '../../files/digest.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { createTraceWriter, type TraceWriter } from '../../files/trace-writer.ts'
+import { opsetOf } from '../../onnx/model.ts'
+import { versionAdvice } from '../../onnx/version-advice.ts'
 import type { ContentKey, KeyParts, Lab, Opening } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
@@ -126,8 +129,18 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
   } catch (error) {
     await writer?.abort()
     await keepLogs(lab, side, logs)
-    throw error
+    throw await withVersionAdvice(error, model)
   }
+}
+
+/** A runtime that refuses a model because of its versions seldom says what to do. */
+async function withVersionAdvice(error: unknown, model: ModelRef): Promise<unknown> {
+  if (!(error instanceof StageError) || !['import', 'compile'].includes(error.stage)) return error
+  const { message, stage, side, detail } = error
+  const opset = await opsetOf('path' in model ? model.path : model.bytes).catch(() => null)
+  const advice = versionAdvice(`${message}\n${detail.stderr ?? ''}`, opset)
+  if (!advice) return error
+  return new StageError(stage, `${message}; ${advice}`, { detail, cause: error, ...(side && { side }) })
 }
 
 /** The error quotes the end of what a tool printed; all of it stays with the run. */
