@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { versionAdvice } from './version-advice.ts'
+import { explainVersions } from './version-advice.ts'
 
 /** As the runtimes write them: onnxruntime 1.30, ONNX's reference evaluator 1.23, IREE 3.13. */
 test.each<[string, number, string]>([
@@ -16,12 +16,12 @@ test.each<[string, number, string]>([
   [
     "ERROR_CODE: 9, ERROR_MESSAGE: Could not find an implementation for Gemm(6) node with name ''",
     6,
-    'the model imports opset 6 of ai.onnx, ONNX Runtime guarantees 7 and above; to convert: python3 -c "import onnx, onnx.version_converter; ',
+    `ERROR_CODE: 9, ERROR_MESSAGE: the model's opset 6 is too old: onnxruntime has no kernel for Gemm of that opset, and takes opset 7 or newer; to convert: python3 -c "import onnx, onnx.version_converter; `,
   ],
   [
     'no execution provider has a kernel for Gemm with these types',
     5,
-    'the model imports opset 5 of ai.onnx, ONNX Runtime guarantees 7 and above; ',
+    "the model's opset 5 is too old: onnxruntime has no kernel for Gemm of that opset, and takes opset 7 or newer; ",
   ],
   [
     "RuntimeError: No implementation for operator 'BatchNormalization' domain '' and version 5, found 6, 9, 14, None.",
@@ -34,7 +34,7 @@ test.each<[string, number, string]>([
     'the model imports opset 9 of ai.onnx, and the compiler does not say from which on it takes Softmax; a newer one may help: ',
   ],
 ])('%s comes with versions and a way to convert', (message, opset, advice) => {
-  expect(versionAdvice(message, opset)).toContain(advice)
+  expect(explainVersions(message, '', opset)).toContain(advice)
 })
 
 test.each([
@@ -45,5 +45,5 @@ test.each([
   ["Could not find an implementation for Normalizer(1) node with name ''", null],
   ['Node input "nowhere" is not a graph input', 5],
 ] as const)('%s is about something else', (message, opset) => {
-  expect(versionAdvice(message, opset)).toBe(null)
+  expect(explainVersions(message, '', opset)).toBe(null)
 })

@@ -1,11 +1,14 @@
 /**
- * Which versions a runtime takes that refused a model, where its own message does not say so, and how to convert; null:
+ * What a runtime said that refused a model because of its versions, with those that it takes and how to convert; null:
  * it was refused for another reason. `opset` is the model's version of ai.onnx, null where it imports none.
  */
-export function versionAdvice(message: string, opset: number | null): string | null {
-  const older = [olderThanOnnxRuntime, olderThanEvaluator, olderThanCompiler]
-  const advice = [newerIr(message), newerOpset(message), ...older.map((rule) => opset && rule(message, opset))]
-  return advice.find((text) => typeof text === 'string') ?? null
+export function explainVersions(message: string, printed: string, opset: number | null): string | null {
+  const old = opset && olderThanOnnxRuntime(message, opset)
+  if (old) return old
+  const all = `${message}\n${printed}`
+  const older = [olderThanEvaluator, olderThanCompiler].map((rule) => opset && rule(all, opset))
+  const advice = [newerIr(all), newerOpset(all), ...older].find((text) => typeof text === 'string')
+  return advice === undefined ? null : `${message}; ${advice}`
 }
 
 const LIMIT_OF_IR = /Unsupported model IR version: \d+, max supported IR version: (\d+)/
@@ -24,14 +27,17 @@ function newerOpset(message: string): string | null {
   return most === undefined ? null : `to convert: ${conversionTo(Number(most))}`
 }
 
-const NO_KERNEL = /Could not find an implementation for \S+\(\d+\) node|no execution provider has a kernel for/
+const NO_KERNEL = /(?:no execution provider has a kernel for|Could not find an implementation for) (\w+).*/s
 /** "ONNX Runtime only *guarantees* support for models stamped with opset version 7 or above", it logs of older ones. */
 const FIRST_OF_ONNX_RUNTIME = 7
 
+/** Of such a model a kernel is not missing because of its types, whatever the runtime says. */
 function olderThanOnnxRuntime(message: string, opset: number): string | null {
   if (opset >= FIRST_OF_ONNX_RUNTIME || !NO_KERNEL.test(message)) return null
-  const found = `the model imports opset ${opset} of ai.onnx, ONNX Runtime guarantees ${FIRST_OF_ONNX_RUNTIME} and above`
-  return `${found}; to convert: ${conversionTo(FIRST_OF_ONNX_RUNTIME)}`
+  return message.replace(NO_KERNEL, (_, op) => {
+    const found = `the model's opset ${opset} is too old: onnxruntime has no kernel for ${op} of that opset`
+    return `${found}, and takes opset ${FIRST_OF_ONNX_RUNTIME} or newer; to convert: ${conversionTo(FIRST_OF_ONNX_RUNTIME)}`
+  })
 }
 
 const KNOWN_VERSIONS = /No implementation for operator '(\w+)' domain '' and version \d+, found ([\d, ]*\d)/

@@ -9,7 +9,7 @@ import { digestOf } from '../../files/digest.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { createTraceWriter, type TraceWriter } from '../../files/trace-writer.ts'
 import { opsetOf } from '../../onnx/model.ts'
-import { versionAdvice } from '../../onnx/version-advice.ts'
+import { explainVersions } from '../../onnx/version-advice.ts'
 import type { ContentKey, KeyParts, Lab, Opening } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/pool.ts'
@@ -138,9 +138,8 @@ async function withVersionAdvice(error: unknown, model: ModelRef): Promise<unkno
   if (!(error instanceof StageError) || !['import', 'compile'].includes(error.stage)) return error
   const { message, stage, side, detail } = error
   const opset = await opsetOf('path' in model ? model.path : model.bytes).catch(() => null)
-  const advice = versionAdvice(`${message}\n${detail.stderr ?? ''}`, opset)
-  if (!advice) return error
-  return new StageError(stage, `${message}; ${advice}`, { detail, cause: error, ...(side && { side }) })
+  const explained = explainVersions(message, detail.stderr ?? '', opset)
+  return explained === null ? error : new StageError(stage, explained, { detail, cause: error, ...(side && { side }) })
 }
 
 /** The error quotes the end of what a tool printed; all of it stays with the run. */

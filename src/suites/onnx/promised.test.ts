@@ -49,7 +49,7 @@ describe('a sine on a target whose language promises it to 2^-11', () => {
     const outcome = await judged(alone('Sin'), { op: 'Sin', after: 2 ** -12 })
     expect(verdicts(outcome)).toEqual(['pass full_model', `pass ${SIN}`])
     for (const { flags, reason } of outcome.results) {
-      expect(flags).toEqual(['promised'])
+      expect(flags).toEqual(['over-tolerance', 'promised'])
       expect(reason).toMatch(/over the limit.*; WGSL promises sin\(x\) to 2\^-11 where \|x\| ≤ π, which it keeps$/)
     }
   })
@@ -84,7 +84,7 @@ describe('a sine on a target whose language promises it to 2^-11', () => {
     const outcome = await judged(alone('Sin'), { op: 'Sin', after: 2 ** -12 }, tiny)
     expect(verdicts(outcome)).toEqual(['inconclusive full_model', `inconclusive ${SIN}`])
     expect(outcome.results[1]).toMatchObject({
-      flags: ['unpromised'],
+      flags: ['over-tolerance', 'unpromised'],
       reason: expect.stringContaining('zeros would pass'),
     })
   })
@@ -106,7 +106,7 @@ describe('beyond π, where nothing is promised, a sine', () => {
 
   test('says up to which x', async () => {
     const { results } = await judged(alone('Sin'), { op: 'Sin', before: 2 ** -7 }, FAR)
-    expect(results[1]).toMatchObject({ flags: ['unpromised'] })
+    expect(results[1]).toMatchObject({ flags: ['over-tolerance', 'unpromised'] })
     expect(results[1]!.reason).toMatch(/where \|x\| ≤ π, and nothing for the x up to 1\.31e\+5 here$/)
   })
 
@@ -128,7 +128,7 @@ describe('a model with a sine inside, on a target whose language promises it to 
       'pass layer_Add_y',
     ])
     const [{ flags, reason }] = outcome.results as [(typeof outcome.results)[0]]
-    expect(flags).toEqual(['promised'])
+    expect(flags).toEqual(['over-tolerance', 'promised'])
     expect(reason).toMatch(/; but with the target's own Sin the reference gives the same, and each of them is within/)
   })
 
@@ -152,7 +152,7 @@ describe('a model with a sine inside, on a target whose language promises it to 
   test('is inconclusive where nothing is promised for the x that reach it', async () => {
     const far = [131072, 140000, 160000, 180000, 200000, 220000, 240000, 262000]
     const { results } = await judged(within(), { op: 'Sin', before: 2 ** -7 }, far, { scopes: ['full'] })
-    expect(results[0]).toMatchObject({ verdict: 'inconclusive', flags: ['unpromised'] })
+    expect(results[0]).toMatchObject({ verdict: 'inconclusive', flags: ['over-tolerance', 'unpromised'] })
   })
 })
 

@@ -139,7 +139,7 @@ function excused(
   why: string,
 ): TraceComparison {
   const flag = verdict === 'pass' ? PROMISED : UNPROMISED
-  const withFlag = (flags: readonly string[]) => [...flags.filter((other) => other !== 'over-tolerance'), flag]
+  const withFlag = (flags: readonly string[]) => [...flags, flag]
   const outputs = usual.outputs.map((output) => {
     if (!isAt(sites, output.name)) return output
     return { ...output, verdict, reason: `${output.reason}; ${why}`, flags: withFlag(output.flags) }

@@ -51,7 +51,9 @@ describe('a model of an opset that is too old', () => {
       nodes: [{ op: 'Gemm', name: 'g', inputs: ['a', 'b', 'c'], outputs: ['y'] }],
     })
   const message = (name: string) =>
-    `${name}: the model's opset 6 is too old: onnxruntime has no kernel for Gemm of that opset, and takes opset 7 or newer; convert the model with onnx.version_converter.convert_version`
+    expect.stringContaining(
+      `${name}: the model's opset 6 is too old: onnxruntime has no kernel for Gemm of that opset, and takes opset 7 or newer; to convert: `,
+    )
 
   test('is said to be so, whole and by layer', async () => {
     const { results } = await judgeModels(folderWith({ 'm.onnx': old(6) }), { scopes: ['full', 'layers'] })
@@ -69,7 +71,7 @@ describe('a model of an opset that is too old', () => {
     const judging = { paths: ['m.onnx'], kinds: [refusing], targets: ['webgpu:cpu,model=old/m.onnx', 'webgpu:cpu'] }
     const { results } = await judgeModels(folder, judging)
     const said = results.map(({ error }) => error?.message)
-    expect(said).toContain(message('webgpu:cpu,model=old/m.onnx'))
+    expect(said).toContainEqual(message('webgpu:cpu,model=old/m.onnx'))
     expect(said).toContain('webgpu:cpu: no execution provider has a kernel for Gemm "g" with these types')
   })
 })

@@ -15,7 +15,6 @@ import type { InputRules } from './inputs.ts'
 import { judgeLayer, type LayerCase } from './layer.ts'
 import { LayerBenches } from './layer-bench.ts'
 import { type ModelUnderTest, modelUnderTest } from './model-under-test.ts'
-import { explainOldOpset } from './old-opset.ts'
 import { refuseSame } from './refuse-same.ts'
 import type { ToleranceRule } from './rules.ts'
 import type { MeasuredBand } from './sensitivity.ts'
@@ -105,13 +104,9 @@ export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
         }
       }
     },
-    async judge(c: Case, lab: Lab): Promise<Judgement> {
+    judge: (c: Case, lab: Lab): Promise<Judgement> => {
       const found = cases.get(c.id)!
-      try {
-        return await ('site' in found ? judgeLayer(found, lab, context) : judgeFullModel(found, lab, context))
-      } catch (error) {
-        throw await explainOldOpset(error, found, options.cwd)
-      }
+      return 'site' in found ? judgeLayer(found, lab, context) : judgeFullModel(found, lab, context)
     },
     underTest: (c, lab) => modelUnderTest(cases.get(c.id)!, lab, context),
   }
