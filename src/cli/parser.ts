@@ -1,4 +1,5 @@
 import { Command, Option, type OutputConfiguration } from 'commander'
+import { UsageError } from '../domain/errors.ts'
 import { packageVersion } from '../library/package-version.ts'
 import { valueText } from '../settings/option-text.ts'
 import { flagOf, type OptionSpec } from '../settings/options.ts'
@@ -45,6 +46,7 @@ function widthOf({ isTTY, columns }: CommandIo['stdout']): number {
 
 /** `option '--debug-ir <folder>' argument missing; write --debug-ir and then the folder` */
 function withAdvice(message: string): string {
+  if (/^unknown command '[^']*'\s*$/.test(message)) return `${message.trimEnd()}; assay --help lists all`
   const [, flag, value] = /^option '(?:-\w, )?(--?[\w-]+) <(.+)>' argument missing/.exec(message) ?? []
   return flag ? `${message.trimEnd()}; write ${flag} and then the ${value}` : message
 }
@@ -67,12 +69,13 @@ export function addCommand(
 }
 
 function addOption(command: Command, spec: OptionSpec, io: CommandIo): void {
-  const { aliases = [], documented = [], withoutEffect } = spec
+  const { aliases = [], documented = [], withoutEffect, refused } = spec
   const hasDefault = spec.default !== undefined && spec.default !== false
   const help = hasDefault ? `${spec.help} (default: ${valueText(spec, spec.default)})` : spec.help
-  command.addOption(optionOf(spec, spec.flags, help).hideHelp(withoutEffect !== undefined))
+  command.addOption(optionOf(spec, spec.flags, help).hideHelp((withoutEffect ?? refused) !== undefined))
   for (const flags of [...aliases, ...documented]) command.addOption(optionOf(spec, flags, spec.help).hideHelp())
   if (withoutEffect) sayWhenGiven(command, spec.flags, io, (flag) => `${flag} does nothing here: ${withoutEffect}`)
+  if (refused) refuseWhenGiven(command, spec.flags, refused)
   for (const flags of documented) {
     sayWhenGiven(command, flags, io, (flag) => `${flag} is written ${flagOf(spec)} here`)
   }
@@ -95,6 +98,13 @@ function sayWhenGiven(command: Command, flags: string, io: CommandIo, text: (fla
   command.on(`option:${name}`, () => {
     if (!isSaid) complain(io, text(`--${name}`))
     isSaid = true
+  })
+}
+
+function refuseWhenGiven(command: Command, flags: string, why: string): void {
+  const name = new Option(flags).name()
+  command.on(`option:${name}`, () => {
+    throw new UsageError('option', `--${name} is not possible here: ${why}`)
   })
 }
 

@@ -141,6 +141,14 @@ export const THRESHOLDS_OPTIONS: readonly OptionSpec[] = [
     completes: 'folders',
     help: 'where thresholds files are written (default: beside the metric files)',
   },
+  {
+    key: 'layerIo',
+    flags: '--layer_io',
+    type: 'boolean',
+    commandLineOnly: true,
+    refused: 'thresholds are learnt from metrics of whole models, not of their layers',
+    help: 'is refused',
+  },
   optionNamed('json'),
 ]
 

@@ -321,4 +321,14 @@ export const OPTION_GROUPS: Readonly<Record<string, readonly OptionSpec[]>> = {
   Output: [...OUTPUT, CONFIG_OPTION, COLOR_OPTION],
 }
 
-export const TEST_OPTIONS: readonly OptionSpec[] = Object.values(OPTION_GROUPS).flat()
+/** Part of documented command lines; nothing here writes such files. */
+const WITHOUT_EFFECT: readonly OptionSpec[] = ['compile-time', 'runtime'].map((when) => ({
+  key: `${when}ProfilingOutputDir`,
+  flags: `--torq-${when}-profiling-output-dir <folder>`,
+  type: 'string',
+  commandLineOnly: true,
+  withoutEffect: 'no profile is written; the run record has how long every stage took',
+  help: 'does nothing',
+}))
+
+export const TEST_OPTIONS: readonly OptionSpec[] = [...Object.values(OPTION_GROUPS).flat(), ...WITHOUT_EFFECT]

@@ -21,6 +21,8 @@ export interface OptionSpec {
   readonly variable?: string
   /** Part of a documented command line that changes nothing here, and why. */
   readonly withoutEffect?: string
+  /** Part of a documented command line that asks for what nothing here does, and why that is refused. */
+  readonly refused?: string
   /** Has a --no- form. */
   readonly negatable?: boolean
   /** Makes no sense in a config file or in the environment. */

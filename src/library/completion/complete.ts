@@ -66,7 +66,8 @@ async function joinedValue(command: CommandWords, flag: string, value: string, c
 /** Those that were given already are offered again only where they can be repeated. */
 function optionWords({ options }: CommandWords, words: readonly string[]): Candidate[] {
   const before = new Set(words.slice(0, -1))
-  const open = options.filter((spec) => spec.type === 'list' || !flagsOf(spec).some((flag) => before.has(flag)))
+  const useful = options.filter((spec) => spec.withoutEffect === undefined && spec.refused === undefined)
+  const open = useful.filter((spec) => spec.type === 'list' || !flagsOf(spec).some((flag) => before.has(flag)))
   const offered = open.flatMap((spec) => {
     const negation = spec.negatable ? [{ text: flagOf(spec).replace('--', '--no-'), help: spec.help }] : []
     return [{ text: flagOf(spec), help: spec.help }, ...negation]
