@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { assay, project, root } from './assay.ts'
@@ -61,29 +61,6 @@ test('all options of generate_metrics are known; those without a meaning here sa
     'assay: --distributed does nothing here: targets run in one process here',
   ])
   expect(stderr).toContain('assay: --min_pad_length is written --prompt-length here\n')
-})
-
-test('get_thresholds prints what the document shows', async () => {
-  const folder = project()
-  const model = '--tmp--aiu-fms-testing-utils--models--Mistral-7B-Instruct-v0.3'
-  const prefix = `${model}_max-new-tokens-128_batch-size-8_seq-length64_dtype-fp16`
-  writeFileSync(join(folder, `${prefix}.ce.csv`), `ce\n2.8364005851745624\n`)
-  writeFileSync(join(folder, `${prefix}.diff_mean.csv`), `diff_mean\n0.0007839603102183846\n`)
-  const documented = [
-    '--models',
-    '/tmp/aiu-fms-testing-utils/models/Mistral-7B-Instruct-v0.3',
-    '--metrics',
-    'diff_mean',
-    'ce',
-  ]
-  const { code, stdout, stderr } = await assay(['thresholds', ...documented, '--file_base', '.'], folder)
-  expect(code, stderr).toBe(0)
-  expect(stdout.split('\n').slice(0, 4)).toEqual([
-    'found 1 metric files',
-    `${model} diff_mean 0.0007839603102183846`,
-    'found 1 metric files',
-    `${model} ce 2.8364005851745624`,
-  ])
 })
 
 describeWithPython('generate_metrics as the document writes it', 'torch, transformers, safetensors', () => {
