@@ -14,6 +14,7 @@ describe('open sizes', () => {
   test.each([
     [input('x', 'batch', 3, 'height', 'width'), [1, 3, 224, 224]],
     [input('x', null, 3, null, null), [1, 3, 224, 224]],
+    [input('x', null, null, null, null), [1, 3, 224, 224]],
     [input('x', 'p2o.0', 3, 48, 'p2o.1'), [1, 3, 48, 224]],
     [input('x', 'batch_size', 'sequence_length'), [1, 16]],
     [input('x', null, null, 768), [1, 16, 768]],
@@ -22,6 +23,11 @@ describe('open sizes', () => {
     [input('x', -1, 80, -1), [1, 80, 16]],
     [input('x', 'batch_size', 'num_samples'), [1, 16_000]],
     [input('x', 'N', 'T'), [1, 100]],
+    [input('x', 'batch_size', 'N'), [1, 16]],
+    [input('state', 2, 'N', 128), [2, 1, 128]],
+    [input('waveforms', 'batch_size', 'N'), [1, 16_000]],
+    [input('audio', null, 'sequence'), [1, 16_000]],
+    [input('audio_features', 'batch', 80, 'sequence'), [1, 80, 16]],
     [input('x'), []],
   ])('get sizes by name and place: %o', (spec, shape) => {
     expect(shapeOf(spec)).toEqual(shape)
@@ -39,7 +45,7 @@ describe('open sizes', () => {
       [1, 2],
       [3, 1, 1],
     ])
-    expect(dims).toEqual([{ name: 'rows', size: 1, because: 'the first open axis, taken for the batch' }])
+    expect(dims).toEqual([{ name: 'rows', size: 1, because: 'the first open axis, taken for the batch', free: true }])
   })
 
   test('that are sums follow their terms', () => {
@@ -68,8 +74,8 @@ describe('open sizes', () => {
   test('tell where they come from, and which given ones were not needed', () => {
     const { dims, unused } = bindInputShapes([input('x', 'batch', 'seq')], { given: { batch: 2, height: 5 } })
     expect(dims).toEqual([
-      { name: 'batch', size: 2, because: 'given' },
-      { name: 'seq', size: 16, because: 'by its name, a sequence' },
+      { name: 'batch', size: 2, because: 'given', free: false },
+      { name: 'seq', size: 16, because: 'by its name, a sequence', free: true },
     ])
     expect(unused).toEqual(['height'])
   })
@@ -78,7 +84,17 @@ describe('open sizes', () => {
     const known = { given: {}, measured: { frames: 55 } }
     const { shapes, dims } = bindInputShapes([input('x', 'batch', 'frames')], known)
     expect(shapes.get('x')).toEqual([1, 55])
-    expect(dims[1]).toEqual({ name: 'frames', size: 55, because: 'as in its file' })
+    expect(dims[1]).toEqual({ name: 'frames', size: 55, because: 'as in its file', free: false })
+  })
+
+  test('that an operator asks for, or that were found by trying, are those; what is given counts more', () => {
+    const asked = new Map([
+      ['x', { rank: null, sizes: new Map([[-1, { size: 80, because: 'as MatMul "m" takes it' }]]) }],
+    ])
+    const bound = (known: object) => bindInputShapes([input('x', 'batch', 'seq')], { given: {}, asked, ...known })
+    expect(bound({}).dims[1]).toEqual({ name: 'seq', size: 80, because: 'as MatMul "m" takes it', free: false })
+    expect(bound({ found: { seq: 64 } }).dims[1]).toMatchObject({ size: 64, because: 'found by trying' })
+    expect(bound({ found: { seq: 64 }, given: { seq: 7 } }).dims[1]).toMatchObject({ size: 7, because: 'given' })
   })
 
   test('that are no sizes are refused', () => {

@@ -1,5 +1,6 @@
 import { StageError } from '../domain/errors.ts'
 import type { ValueSpec } from '../domain/tensor.ts'
+import type { AskedShape, AskedSize } from '../onnx/asked-shapes.ts'
 
 /** A size that the model leaves open, and why it was chosen. */
 export interface ChosenDim {
@@ -7,6 +8,8 @@ export interface ChosenDim {
   readonly name: string
   readonly size: number
   readonly because: string
+  /** By convention only: another size would do as well. */
+  readonly free: boolean
 }
 
 interface Convention {
@@ -32,18 +35,35 @@ const SEQUENCE = 16
 const SOUND_FRAME = 512
 const SAMPLE_RATE = /^(sr|fs|(sample|sampling)_?rate)$/i
 
-const SOUND: [number, string] = [SOUND_FRAME, 'beside a sample rate, taken for samples of sound']
+const SOUND: Choice = [SOUND_FRAME, 'beside a sample rate, taken for samples of sound']
+const CHANNELS: Choice = [3, 'the second of four open axes, taken for image channels']
+const SOUND_INPUT = /^(wav|pcm|audio|speech|sound|waveform)s?$|(^|_)(wav|pcm|audio|waveform)s?(_|$)/i
+const SECOND: Choice = [16_000, 'by the name of its input, a second of sound']
+
+/** Letters are a batch only where nothing open comes before them: (batch, N) is something else. */
+const LETTER = /^(n|b|bs|bsz)$/i
+export const FIRST = 'the first open axis, taken for the batch'
+/** Why a size is what it is: the one that a convention chose was refused. */
+export const FOUND = 'found by trying'
+
+type Choice = readonly [size: number, because: string]
 
 interface KnownDims {
   /** By the user: symbolic name, or `input[axis]`, to size. */
   readonly given: Readonly<Record<string, number>>
+  /** By trying; named in the same way. */
+  readonly found?: Readonly<Record<string, number>>
+  /** By the operators that inputs reach. */
+  readonly asked?: ReadonlyMap<string, AskedShape>
   /** Found in the files of other inputs. */
   readonly measured?: Readonly<Record<string, number>>
   /** The model takes its cacheless branch, so caches are empty. */
   readonly emptyCaches?: boolean
 }
 
-interface Binding extends KnownDims {
+interface Binding extends Omit<KnownDims, 'asked'> {
+  /** By symbolic name, or `input[axis]`. */
+  readonly asked: ReadonlyMap<string, AskedSize>
   /** The model also takes a sample rate. */
   readonly hearsSound: boolean
   readonly chosen: Map<string, ChosenDim>
@@ -60,7 +80,7 @@ interface BoundShapes {
 /** Gives every open size a number: as bound by the user, by the convention for its name, or by its place in the shape. */
 export function bindInputShapes(specs: readonly ValueSpec[], known: KnownDims): BoundShapes {
   const hearsSound = specs.some(({ name }) => SAMPLE_RATE.test(name))
-  const binding: Binding = { ...known, hearsSound, chosen: new Map() }
+  const binding: Binding = { ...known, asked: askedSizes(specs, known.asked), hearsSound, chosen: new Map() }
   const shapes = new Map<string, readonly number[]>()
   for (const spec of [...specs].sort((a, b) => Number(countsAll(a)) - Number(countsAll(b)))) {
     if (spec.kind !== 'tensor' || !spec.shape) continue
@@ -77,6 +97,23 @@ export function bindInputShapes(specs: readonly ValueSpec[], known: KnownDims): 
   }
 }
 
+/** The sizes that operators ask for, by the names that the model has for them. */
+function askedSizes(specs: readonly ValueSpec[], asked: KnownDims['asked']): Map<string, AskedSize> {
+  const named = new Map<string, AskedSize>()
+  for (const { name, shape } of specs) {
+    for (const [axis, size] of asked?.get(name)?.sizes ?? []) {
+      const at = axis < 0 ? (shape?.length ?? 0) + axis : axis
+      const dim = shape?.[at]
+      if (shape && at in shape && typeof dim !== 'number') named.set(dim || placeName(name, at), size)
+    }
+  }
+  return named
+}
+
+export function placeName(input: string, axis: number): string {
+  return `${input}[${axis}]`
+}
+
 /** Whatever comes first among the inputs, a total follows from its parts. */
 function countsAll({ shape }: ValueSpec): boolean {
   return shape?.some((dim) => typeof dim === 'string' && TOTAL.test(dim)) ?? false
@@ -87,7 +124,7 @@ const TOTAL = /^total_/i
 function usedNames(specs: readonly ValueSpec[]): Set<string> {
   const names = specs.flatMap(({ name, shape }) =>
     (shape ?? []).flatMap((dim, axis) => [
-      `${name}[${axis}]`,
+      placeName(name, axis),
       ...(typeof dim === 'string' ? [dim, ...termsOf(dim)] : []),
     ]),
   )
@@ -96,33 +133,45 @@ function usedNames(specs: readonly ValueSpec[]): Set<string> {
 
 function bindDim(spec: ValueSpec, axis: number, binding: Binding): number {
   const dim = spec.shape![axis]!
-  const place = `${spec.name}[${axis}]`
-  if (Object.hasOwn(binding.given, place)) return choose(binding, place, binding.given[place]!, 'given')
+  const place = placeName(spec.name, axis)
+  if (Object.hasOwn(binding.given, place)) return choose(binding, place, [binding.given[place]!, 'given'])
   if (typeof dim === 'number' && dim >= 0) return dim
   if (typeof dim === 'string' && dim !== '') return bindName(dim, spec, axis, binding)
-  return choose(binding, place, ...byPlace(spec, axis, binding))
+  const learnt = learntOf(place, binding)
+  return learnt ? choose(binding, place, learnt) : choose(binding, place, byPlace(spec, axis, binding), true)
+}
+
+/** What is known better than by convention. */
+function learntOf(name: string, { found = {}, asked }: Binding): Choice | null {
+  if (Object.hasOwn(found, name)) return [found[name]!, FOUND]
+  const size = asked.get(name)
+  return size ? [size.size, size.because] : null
 }
 
 function bindName(name: string, spec: ValueSpec, axis: number, binding: Binding): number {
   const known = binding.chosen.get(name)
   if (known) return known.size
-  if (Object.hasOwn(binding.given, name)) return choose(binding, name, binding.given[name]!, 'given')
+  if (Object.hasOwn(binding.given, name)) return choose(binding, name, [binding.given[name]!, 'given'])
   if (binding.measured && Object.hasOwn(binding.measured, name)) {
-    return choose(binding, name, binding.measured[name]!, 'as in its file')
+    return choose(binding, name, [binding.measured[name]!, 'as in its file'])
   }
+  const learnt = learntOf(name, binding)
+  if (learnt) return choose(binding, name, learnt)
   const terms = termsOf(name)
-  if (terms.length > 0) return choose(binding, name, sumOf(name, spec, axis, binding), 'the sum of its terms')
-  return choose(binding, name, ...defaultOf(name, spec, axis, binding))
+  if (terms.length > 0) return choose(binding, name, [sumOf(name, spec, axis, binding), 'the sum of its terms'])
+  return choose(binding, name, defaultOf(name, spec, axis, binding), true)
 }
 
-function defaultOf(name: string, spec: ValueSpec, axis: number, binding: Binding): [number, string] {
+function defaultOf(name: string, spec: ValueSpec, axis: number, binding: Binding): Choice {
   const convention = CONVENTIONS.find(({ pattern }) => pattern.test(name))
-  if (!convention) return byPlace(spec, axis, binding)
+  if (!convention || (LETTER.test(name) && hasOpenBefore(spec, axis))) return byPlace(spec, axis, binding)
   if (convention.what === 'the length of a cache' && binding.emptyCaches) return [0, 'an empty cache']
   if (TOTAL.test(name)) return [totalOf(binding, convention.size), 'cache and new tokens together']
-  if (convention.what === 'a sequence' && binding.hearsSound) return SOUND
-  return [convention.size, `by its name, ${convention.what}`]
+  if (convention.what === 'a sequence') return soundOf(spec, axis, binding) ?? [convention.size, byName(convention)]
+  return [convention.size, byName(convention)]
 }
+
+const byName = ({ what }: Convention) => `by its name, ${what}`
 
 /** total_sequence_length counts the cache too. */
 function totalOf({ chosen }: Binding, fallback: number): number {
@@ -150,18 +199,33 @@ function sumOf(text: string, spec: ValueSpec, axis: number, binding: Binding): n
 }
 
 /** The first open axis is the batch, unless a fixed 1 stands before it; then image sides or sequences. */
-function byPlace({ shape }: ValueSpec, axis: number, { hearsSound }: Binding): [number, string] {
-  const before = shape!.slice(0, axis)
-  const isOpen = (dim: number | string | null) => typeof dim !== 'number' || dim < 0
-  if (!before.some((dim) => isOpen(dim) || dim === 1)) return [1, 'the first open axis, taken for the batch']
+function byPlace(spec: ValueSpec, axis: number, binding: Binding): Choice {
+  const { shape } = spec
+  const isBatch = !hasOpenBefore(spec, axis) && !shape!.slice(0, axis).includes(1)
+  if (isBatch) return [1, FIRST]
+  if (axis === 1 && shape!.length === 4 && shape!.every(isOpen)) return CHANNELS
   if (shape!.length === 4) return [IMAGE_SIDE, 'an axis of four, taken for an image side']
-  return hearsSound ? SOUND : [SEQUENCE, 'a later open axis, taken for a sequence']
+  return soundOf(spec, axis, binding) ?? [SEQUENCE, 'a later open axis, taken for a sequence']
 }
 
-function choose(binding: Binding, name: string, size: number, because: string): number {
+const isOpen = (dim: number | string | null) => typeof dim !== 'number' || dim < 0
+
+function hasOpenBefore({ shape }: ValueSpec, axis: number): boolean {
+  return shape!.slice(0, axis).some(isOpen)
+}
+
+/** How much sound an input takes that holds some. */
+function soundOf({ name, shape, dtype }: ValueSpec, axis: number, { hearsSound }: Binding): Choice | null {
+  if (hearsSound) return SOUND
+  // More than a batch and two channels before it are bands of features, not samples.
+  const isLast = axis === shape!.length - 1 && !shape!.slice(0, axis).some((dim) => Number(dim) > 2)
+  return isLast && dtype !== null && /float|^int16$/.test(dtype) && SOUND_INPUT.test(name) ? SECOND : null
+}
+
+function choose(binding: Binding, name: string, [size, because]: Choice, free = false): number {
   if (!Number.isSafeInteger(size) || size < 0) {
     throw new StageError('inputs', `dimension "${name}" is given as ${size}; a size is a whole number, 0 or more`)
   }
-  binding.chosen.set(name, { name, size, because })
+  binding.chosen.set(name, { name, size, because, free })
   return size
 }

@@ -133,18 +133,39 @@ describe('generated inputs', () => {
     const use: InputUse = { kind: 'mask', because: 'by its name only' }
     const { choices, dims } = await make([input('x', 'float32', 'batch', 2), input('m', 'int64', 1, 4)], {}, { m: use })
     expect(choices).toEqual([
-      { name: 'x', dtype: 'float32', shape: [1, 2], how: 'uniform', given: false },
-      { name: 'm', dtype: 'int64', shape: [1, 4], how: 'mask: by its name only', given: false },
+      { name: 'x', dtype: 'float32', shape: [1, 2], how: 'uniform', plain: true, given: false },
+      { name: 'm', dtype: 'int64', shape: [1, 4], how: 'mask: by its name only', plain: false, given: false },
     ])
-    expect(dims).toEqual([{ name: 'batch', size: 1, because: 'by its name, a batch' }])
+    expect(dims).toEqual([{ name: 'batch', size: 1, because: 'by its name, a batch', free: true }])
   })
 
-  test('are not made for sequences, unknown shapes or absurd sizes', async () => {
+  test('are not made for sequences, unknown dtypes or absurd sizes', async () => {
     const sequence: ValueSpec = { name: 's', kind: 'sequence', dtype: 'float32', shape: null }
     await expect(make([sequence])).rejects.toThrow(SkipCase)
-    await expect(make([{ ...input('x', 'float32'), shape: null }])).rejects.toThrow('declares no shape')
     await expect(make([{ ...input('x', 'float32', 1), dtype: null }])).rejects.toThrow('declares no dtype')
     await expect(make([input('x', 'float32', 'n')], { dims: { n: 2 ** 40 } })).rejects.toThrow('bind smaller sizes')
+  })
+})
+
+describe('an input of no declared shape', () => {
+  const rankless = { ...input('x', 'float32'), shape: null }
+  const shapeWith = async (options: Partial<InputOptions>) => (await make([rankless], options)).tensors.get('x')!.shape
+
+  test('has two axes, and says so', async () => {
+    const { choices } = await make([rankless])
+    const how = 'uniform; the model declares no shape, so it has 2 axes'
+    expect(choices).toEqual([{ name: 'x', dtype: 'float32', shape: [1, 16], how, plain: true, given: false }])
+  })
+
+  test('has the axes that operators ask for, that were found, or that are given', async () => {
+    const asked = new Map([['x', { rank: 3, sizes: new Map([[1, { size: 80, because: 'test' }]]) }]])
+    expect(await shapeWith({ asked })).toEqual([1, 80, 16])
+    expect(await shapeWith({ asked, ranks: { x: 1 } })).toEqual([1])
+    expect(await shapeWith({ asked, dims: { 'x[3]': 5 } })).toEqual([1, 80, 224, 5])
+  })
+
+  test('has as many values as are listed', async () => {
+    expect(await shapeWith({ policies: { x: { value: [1, 2, 3] } } })).toEqual([3])
   })
 })
 
@@ -261,7 +282,8 @@ describe('inputs from files', () => {
     for (const file of ['x.npy', 'x.pb', 'x.safetensors', 'x.safetensors#other', 'x.bin']) {
       const made = await read(file)
       expect(numbersOf(made, 'x'), file).toEqual([1, 2, 3])
-      expect(made.choices).toEqual([{ name: 'x', dtype: 'float32', shape: [1, 3], how: `file ${file}`, given: true }])
+      const how = `file ${file}`
+      expect(made.choices).toEqual([{ name: 'x', dtype: 'float32', shape: [1, 3], how, plain: false, given: true }])
     }
   })
 

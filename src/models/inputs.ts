@@ -9,6 +9,7 @@ import {
   type TraceValue,
   type ValueSpec,
 } from '../domain/tensor.ts'
+import type { AskedShape } from '../onnx/asked-shapes.ts'
 import type { InputUse } from '../onnx/input-uses.ts'
 import type { StoredValue } from '../onnx/value-file.ts'
 import { encodeBigInts, encodeNumbers } from '../tensors/encode.ts'
@@ -17,6 +18,7 @@ import { bindInputShapes, type ChosenDim } from './input-dims.ts'
 import { readInputFile } from './input-file.ts'
 import { fillForUse, fillPlain, fillRange, type ShapeOf } from './input-fill.ts'
 import type { InputFunction, InputPolicy } from './input-policy.ts'
+import { UNDECLARED, withRanks } from './input-ranks.ts'
 import { fillSignal } from './input-signal.ts'
 import { type RandomStream, randomStream } from './random.ts'
 
@@ -24,6 +26,12 @@ export interface InputOptions {
   readonly seed: number
   /** Sizes by symbolic name, or by `input[axis]`. */
   readonly dims: Readonly<Record<string, number>>
+  /** Sizes that were found by trying, named like `dims`; what the user gave counts more. */
+  readonly found?: Readonly<Record<string, number>>
+  /** Number of axes that were found by trying, of inputs that declare no shape. */
+  readonly ranks?: Readonly<Record<string, number>>
+  /** What operators ask of the shapes. */
+  readonly asked?: ReadonlyMap<string, AskedShape>
   /** By input name; what is not named is generated. */
   readonly policies: Readonly<Record<string, InputPolicy>>
   /** Where relative files of policies lie. */
@@ -36,6 +44,8 @@ interface InputChoice {
   readonly dtype: DType
   readonly shape: readonly number[]
   readonly how: string
+  /** No operator asks for certain values, nor does the user. */
+  readonly plain: boolean
   /** From a file, a value or a function of the user; false: made up by Assay. */
   readonly given: boolean
 }
@@ -65,24 +75,28 @@ interface Made {
   readonly value: TraceValue
   readonly tensors: ReadonlyMap<string, Tensor>
   readonly how: string
+  readonly plain: boolean
   readonly given: boolean
 }
 
 /** One trace of inputs for a model: files and values as given, the rest seeded and fitting its use. */
 export async function generateInputs(
-  specs: readonly ValueSpec[],
+  declared: readonly ValueSpec[],
   uses: ReadonlyMap<string, InputUse>,
   options: InputOptions,
 ): Promise<MadeInputs> {
+  const specs = withRanks(declared, options)
   const stored = await readSelfDescribing(specs, options)
   const { shapes, dims, unused } = bindInputShapes(specs, {
     given: options.dims,
+    ...(options.found && { found: options.found }),
+    ...(options.asked && { asked: options.asked }),
     measured: measuredDims(specs, stored, options.dims),
     emptyCaches: takesCachelessBranch(uses, options),
   })
   const making: Making = { options, uses, shapes: new Map([...shapes, ...shapesOf(stored)]), stored }
   const made = new Map<ValueSpec, Made>()
-  for (const spec of specs) made.set(spec, await makeInput(spec, making))
+  for (const [i, spec] of specs.entries()) made.set(spec, saying(declared[i]!, spec, await makeInput(spec, making)))
   const tensors = new Map([...made.values()].flatMap((one) => [...one.tensors]))
   return {
     values: [...made.values()].map(({ value }) => value),
@@ -91,6 +105,15 @@ export async function generateInputs(
     dims,
     unusedDims: unused,
     unusedPolicies: Object.keys(options.policies).filter((name) => !specs.some((spec) => spec.name === name)),
+  }
+}
+
+/** Axes that nobody declared are a choice too. */
+function saying(declared: ValueSpec, { shape }: ValueSpec, made: Made): Made {
+  if (declared.shape !== null || shape === null) return made
+  return {
+    ...made,
+    how: `${made.how}; ${UNDECLARED}, so it has ${shape.length === 1 ? 'one axis' : `${shape.length} axes`}`,
   }
 }
 
@@ -154,8 +177,8 @@ function takesCachelessBranch(uses: ReadonlyMap<string, InputUse>, options: Inpu
   })
 }
 
-function choicesOf(spec: ValueSpec, { tensors, how, given }: Made): InputChoice[] {
-  return [...tensors].map(([name, { dtype, shape }]) => ({ name: name || spec.name, dtype, shape, how, given }))
+function choicesOf(spec: ValueSpec, { tensors, how, plain, given }: Made): InputChoice[] {
+  return [...tensors].map(([name, { dtype, shape }]) => ({ name: name || spec.name, dtype, shape, how, plain, given }))
 }
 
 async function makeInput(spec: ValueSpec, making: Making): Promise<Made> {
@@ -164,11 +187,13 @@ async function makeInput(spec: ValueSpec, making: Making): Promise<Made> {
   if (policy && 'file' in policy) {
     const { folder } = making.options
     const stored = making.stored.get(spec.name) ?? (await readInputFile(policy.file, spec, shape, folder))
-    return { ...stored, how: `file ${policy.file}`, given: true }
+    return { ...stored, how: `file ${policy.file}`, plain: false, given: true }
   }
   const tensorSpec = requireTensor(spec, shape)
   const { tensor, how, given } = encoded(tensorSpec, () => makeTensor(tensorSpec, policy, making))
-  return { value: { name: spec.name, kind: 'tensor', length: 1 }, tensors: new Map([[spec.name, tensor]]), how, given }
+  const plain = policy === undefined && (making.uses.get(spec.name)?.kind ?? 'plain') === 'plain'
+  const value = { name: spec.name, kind: 'tensor', length: 1 } as const
+  return { value, tensors: new Map([[spec.name, tensor]]), how, plain, given }
 }
 
 function requireTensor(spec: ValueSpec, shape: readonly number[] | undefined): TensorSpec {

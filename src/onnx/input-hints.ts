@@ -26,6 +26,9 @@ const HINTS: readonly Hint[] = [
     applies: isSmall,
     use: () => ({ kind: 'fixed', each: 16_000, because }),
   },
+  // In hertz, around what voices have.
+  { pattern: /^f_?min$/i, applies: isSmall, use: () => ({ kind: 'fixed', each: 50, because }) },
+  { pattern: /^f_?max$/i, applies: isSmall, use: () => ({ kind: 'fixed', each: 2000, because }) },
   { pattern: /(^|_)len(s|gths?)?$/i, applies: (input) => input.whole && isSmall(input), use: lengthOf },
   { pattern: /^time_?steps?$/i, applies: isSmall, use: () => ({ kind: 'range', low: 0, high: 999, because }) },
   {
