@@ -108,6 +108,9 @@ export interface Curve {
   readonly noise?: { readonly mean: readonly number[]; readonly deviation: readonly number[] }
 }
 
+/** The flag of a case whose inputs were found by trying: those by convention were refused, or proved nothing. */
+export const INPUTS_FOUND = 'inputs-found'
+
 /** The flag of a part that these inputs do not lead to: nothing it could get wrong. */
 export const NOT_REACHED = 'not-reached'
 

@@ -124,6 +124,14 @@ describe('a run replayed into a log', () => {
     `)
   })
 
+  test('a case that passes on inputs that were found by trying says how to fix them', () => {
+    const reason = 'the reference refuses seq=16; found by trying: --dim seq=128'
+    const silent = sampleResult({ verdict: 'pass', reason })
+    const said = sampleResult({ verdict: 'pass', reason, flags: ['inputs-found'] })
+    expect(report(replayEvents([silent]))).not.toContain('--dim')
+    expect(report(replayEvents([said]))).toContain(`  ${reason}\n`)
+  })
+
   test('verbose shows every case in full', () => {
     expect(report(replayEvents([sampleResult()]), new KeptStream(), { verbose: true })).toMatchInlineSnapshot(`
       "1 case · run 01JD3Z8Q6V4T9X2M5N7P0R1S3T

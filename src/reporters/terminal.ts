@@ -1,4 +1,4 @@
-import type { Result } from '../domain/result.ts'
+import { INPUTS_FOUND, type Result } from '../domain/result.ts'
 import type { Reporter, RunEvent, RunHeader } from '../domain/run.ts'
 import { cleanProse, cleanText, displayWidth, formatDuration, shortenEnd, shortenMiddle } from '../domain/text.ts'
 import type { Verdict } from '../domain/verdict.ts'
@@ -164,7 +164,8 @@ function startLine(run: RunHeader, style: Style): string {
 function caseLine(result: Result, durationMs: number, style: Style, used: number): string {
   const head = `${style.symbol(result.verdict)} ${result.verdict.padEnd(5)}`
   const took = formatDuration(durationMs)
-  const why = result.verdict === 'pass' || style.columns < NARROW_COLUMNS ? '' : whyText(result)
+  const isSilent = result.verdict === 'pass' && !result.flags.includes(INPUTS_FOUND)
+  const why = isSilent || style.columns < NARROW_COLUMNS ? '' : whyText(result)
   const room = style.columns - used - displayWidth(head) - displayWidth(took) - (why ? 6 : 4)
   const name = shortenMiddle(cleanText(result.id), Math.max(room - displayWidth(why), Math.ceil(room * NAME_SHARE), 12))
   const tail = shortenEnd(why, room - displayWidth(name))

@@ -87,10 +87,9 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
 function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentKey | null; from: KeyParts } {
   if (request.alone) return { key: null, from: {} }
   if (info.fingerprint === null) return { key: request.lasting ? digestOf({ once: randomUUID() }) : null, from: {} }
-  const { runtime, version, device, options, files } = request.target
-  const { model: _another, ...others } = options
-  const hardware = files && Object.entries(files).map(([key, { content }]) => [key, content])
-  const target = { runtime, version, device, options: others, hardware, fingerprint: info.fingerprint }
+  const { runtime, version, device, options } = request.target
+  const target = targetKey(request.target, info)
+  const { hardware } = target
   const taps = request.taps && { taps: request.taps }
   const key = digestOf({
     step: CAPTURE_VERSION,
@@ -103,12 +102,22 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentK
     model: request.modelDigest,
     inputs: request.inputsDigest,
     runtime: `${runtime}${version === null ? '' : `@${version}`}:${device}`,
-    options: JSON.stringify(others),
+    options: JSON.stringify(withoutModel(options)),
     ...(hardware && { hardware: digestOf(hardware) }),
     'version and machine': info.fingerprint,
     'way of capturing': CAPTURE_VERSION,
   }
   return { key, from }
+}
+
+/** Everything about a target that may change what it gives. */
+export function targetKey({ runtime, version, device, options, files }: Target, { fingerprint }: RuntimeInfo) {
+  const hardware = files && Object.entries(files).map(([key, { content }]) => [key, content])
+  return { runtime, version, device, options: withoutModel(options), hardware, fingerprint }
+}
+
+function withoutModel({ model: _another, ...others }: Target['options']): Target['options'] {
+  return others
 }
 
 async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {

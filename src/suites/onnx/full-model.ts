@@ -2,10 +2,12 @@ import { resolve } from 'node:path'
 import type { TraceComparison } from '../../compare/contract.ts'
 import { insideBand } from '../../compare/inside-band.ts'
 import type { Target } from '../../domain/target.ts'
+import type { Side } from '../../domain/verdict.ts'
 import { valueSpec } from '../../onnx/value-spec.ts'
 import type { Case, Judgement, Lab } from '../../runs/contract.ts'
 import { explainByFunctions } from './explained.ts'
-import { type PreparedInputs, prepareInputs } from './inputs.ts'
+import { type Fitting, onFittingInputs } from './fit-inputs.ts'
+import type { PreparedInputs } from './inputs.ts'
 import { judgementOf, keepTraces } from './judgement.ts'
 import { type LoadedModel, loadModel } from './load.ts'
 import { consult } from './other-references.ts'
@@ -41,58 +43,67 @@ export interface FullModelCase extends Case {
 }
 
 /** A case on its way: what every step needs. */
-interface Work {
-  readonly c: FullModelCase
-  readonly lab: Lab
-  readonly options: OnnxSuiteContext
-  readonly model: LoadedModel
+interface Work extends Fitting {
   readonly tested: LoadedModel
+  readonly rules: RuleOf
+}
+
+/** Both sides on the same inputs. */
+interface Compared {
+  readonly bench: Bench
   readonly inputs: PreparedInputs
+  readonly reference: Given
+  readonly target: Given
+  /** By the usual limits. */
+  readonly compareTwo: (one: Given, two: Given) => Promise<TraceComparison>
+}
+
+interface Sides extends Compared {
+  readonly comparison: TraceComparison
 }
 
 /** Inputs, reference trace, target trace, comparison; and, when over tolerance, how far the reference itself moves. */
 export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, ...c.otherReferences, c.underTest])
   const model = await loadModel(c.path, 'reference', lab, options.digests)
-  const tested = await testedModel(c, model, options, lab)
-  const inputs = await prepareInputs(c, model, lab, options)
-  const work = { c, lab, options, model, tested, inputs }
-  const bench = benchOf(work)
+  const tested = await otherModel(c.underTest, 'target', model, options, lab)
+  const trusted = await otherModel(c.referenceTarget, 'reference', model, options, lab)
+  const subject = { id: c.id, model: model.model, tested: tested.model, target: c.underTest }
+  const rules = rulesFor({ ...subject, scope: 'model', overrides: options.tolerances })
+  const work: Work = { c, lab, options, model, tested, trusted, rules }
+  const fitted = await onFittingInputs(work, {
+    run: (prepared) => runSides(work, prepared),
+    provesNothing: ({ comparison: { verdict, flags } }) => verdict === 'inconclusive' && flags.includes('degenerate'),
+  })
+  const { outcome: sides, inputs, note, found } = fitted
+  const { comparison, reference, target } = sides
+  const hint = precisionHint(undeclaredPrecision(subject))
+  const doubts = { ...(await doubtsAbout(work, sides)), hint, note, found }
+  const { measurements } = inputs
+  const judged = { comparison, reference, target, doubts, measurements, reproduce: options.reproduce(c.id) }
+  const judgement = judgementOf(judged)
+  if (judgement.verdict !== 'pass' || lab.keepsAll) {
+    await keepTraces(lab, inputs.path, reference, target, doubts.others)
+  }
+  return withLayers(judgement, options.layerInputs === 'reference' ? options.layersOf(c.id) : [])
+}
+
+async function runSides(work: Work, inputs: PreparedInputs): Promise<Sides> {
+  const { c, model, tested, rules } = work
+  const bench = benchOf(work, inputs)
   const [reference, target] = await bothSides(
     referenceSide(work, bench),
     captureSide(bench, 'target', c.underTest, wholeModel(tested)),
   )
-  const subject = { id: c.id, model: model.model, tested: tested.model, target: c.underTest }
-  const rules = rulesFor({ ...subject, scope: 'model', overrides: options.tolerances })
   const request = { rules, target: c.underTest, generated: inputs.generated, model: model.model }
   const compareTwo = (one: Given, two: Given) => compareSides(bench, one.trace, two.trace, request)
-  const sides: Sides = { bench, rules, reference, target, compareTwo }
-  const comparison = await compareWith(work, sides, target)
-  const run = (other: Target) => liveReference(work, bench, other)
-  const question = { first: reference, target, verdict: comparison, run, compare: compareTwo }
-  const others = c.otherReferences.length > 0 ? await consult(c.otherReferences, question) : null
-  const found = comparison.verdict === 'fail' ? await lookCloser(work, sides, comparison) : NOTHING_FOUND
-  const doubts = { ...found, others, hint: precisionHint(undeclaredPrecision(subject)) }
-  const { measurements } = inputs
-  const judged = { comparison, reference, target, doubts, measurements, reproduce: options.reproduce(c.id) }
-  const judgement = judgementOf(judged)
-  if (judgement.verdict !== 'pass' || lab.keepsAll) await keepTraces(lab, inputs.path, reference, target, others)
-  return withLayers(judgement, options.layerInputs === 'reference' ? options.layersOf(c.id) : [])
-}
-
-/** What both sides gave, and how it is compared. */
-interface Sides {
-  readonly bench: Bench
-  readonly rules: RuleOf
-  readonly reference: ReferenceGiven
-  readonly target: Given
-  /** By the usual limits. */
-  readonly compareTwo: (one: Given, two: Given) => Promise<TraceComparison>
+  const sides = { bench, inputs, reference, target, compareTwo }
+  return { ...sides, comparison: await compareWith(work, sides, target) }
 }
 
 /** What a target gave against the reference, with what its language promises in mind. */
-async function compareWith({ model, inputs }: Work, sides: Sides, target: Given): Promise<TraceComparison> {
-  const { rules, reference, compareTwo } = sides
+async function compareWith({ model, rules }: Work, sides: Compared, target: Given): Promise<TraceComparison> {
+  const { inputs, reference, compareTwo } = sides
   return judgePromised(await compareTwo(reference, target), {
     language: target.info?.capabilities.shaders,
     model: model.model,
@@ -104,15 +115,26 @@ async function compareWith({ model, inputs }: Work, sides: Sides, target: Given)
   })
 }
 
+/** What else there is to know about a deviation. */
+async function doubtsAbout(work: Work, sides: Sides) {
+  const { c } = work
+  const { bench, reference, target, comparison, compareTwo } = sides
+  const run = (other: Target) => liveReference(work, bench, other)
+  const question = { first: reference, target, verdict: comparison, run, compare: compareTwo }
+  const others = c.otherReferences.length > 0 ? await consult(c.otherReferences, question) : null
+  const found = comparison.verdict === 'fail' ? await lookCloser(work, sides) : NOTHING_FOUND
+  return { ...found, others }
+}
+
 const NOTHING_FOUND = { band: null, excused: false, explained: null, unstable: false }
 
 /** Why it may be over tolerance although nothing is wrong, or something else than it seems. */
-async function lookCloser(work: Work, sides: Sides, usual: TraceComparison) {
+async function lookCloser(work: Work, sides: Sides) {
   const { c, tested } = work
-  const { bench, rules, reference, target, compareTwo } = sides
-  const found = await explainByFunctions({ ...work, rules, usual, reference, target, compare: compareTwo })
+  const { bench, inputs, reference, target, comparison: usual, compareTwo } = sides
+  const found = await explainByFunctions({ ...work, usual, reference, target, compare: compareTwo })
   if (found?.comparison.verdict === 'pass') return { ...NOTHING_FOUND, explained: found }
-  const band = await bandOf(work, reference, rules)
+  const band = await bandOf(work, inputs, reference)
   const comparisons = found ? [usual, found.comparison] : [usual]
   const excused = band !== null && comparisons.some(({ outputs }) => insideBand(outputs, band.bands))
   const alone = () => captureSide(bench, 'target', c.underTest, wholeModel(tested), true)
@@ -120,53 +142,51 @@ async function lookCloser(work: Work, sides: Sides, usual: TraceComparison) {
   return { band, excused, explained: null, unstable }
 }
 
-function benchOf({ lab, options, inputs }: Work): Bench {
+function benchOf({ lab, options }: Fitting, { trace, digest }: PreparedInputs): Bench {
   const { pool, areDefaults } = options
-  return { lab, pool, areDefaults, inputs: inputs.trace, inputsDigest: inputs.digest }
+  return { lab, pool, areDefaults, inputs: trace, inputsDigest: digest }
 }
 
 function precisionHint(own: string | null): string | null {
   return own && `the target's model computes in ${own}: if it should, say so with dtype=${own}`
 }
 
-async function testedModel(
-  c: FullModelCase,
+/** The model that a side runs instead of the case's own. */
+async function otherModel(
+  target: Target | null,
+  side: Side,
   model: LoadedModel,
   options: OnnxSuiteContext,
   lab: Lab,
 ): Promise<LoadedModel> {
-  const other = c.underTest.options.model
-  return other === undefined ? model : loadModel(resolve(options.cwd, other), 'target', lab, options.digests)
+  const other = target?.options.model
+  return other === undefined ? model : loadModel(resolve(options.cwd, other), side, lab, options.digests)
 }
 
-async function referenceSide(work: Work, bench: Bench): Promise<ReferenceGiven> {
+async function referenceSide(work: Work, bench: Bench): Promise<Given> {
   const { c, model } = work
   if (c.referenceTarget) return liveReference(work, bench, c.referenceTarget)
   const listed = model.model.graph.output.map(valueSpec)
   const trace = await readDataSet(c.dataSet!, 'output', listed, 'inputs', 'reference')
-  return { trace, path: null, detail: {}, warnings: [], alone: true, retried: false, info: null, model }
+  return { trace, path: null, detail: {}, warnings: [], alone: true, retried: false, info: null }
 }
 
-async function liveReference(work: Work, bench: Bench, reference: Target): Promise<ReferenceGiven> {
-  const { model, options, lab } = work
-  const own = reference.options.model
-  const given =
-    own === undefined ? model : await loadModel(resolve(options.cwd, own), 'reference', lab, options.digests)
-  return { ...(await captureSide(bench, 'reference', reference, wholeModel(given))), model: given }
+async function liveReference(work: Work, bench: Bench, reference: Target): Promise<Given> {
+  const { c, model, trusted, options, lab } = work
+  const isFirst = reference === c.referenceTarget
+  const given = isFirst ? trusted : await otherModel(reference, 'reference', model, options, lab)
+  return captureSide(bench, 'reference', reference, wholeModel(given))
 }
-
-/** The reference may run a model of its own. */
-type ReferenceGiven = Given & { readonly model: LoadedModel }
 
 /** Only a live reference can be disturbed; recorded outputs have no band, so nothing excuses them. */
-async function bandOf(work: Work, reference: ReferenceGiven, rules: RuleOf): Promise<MeasuredBand | null> {
-  const { c, options, inputs, lab } = work
+async function bandOf(work: Work, inputs: PreparedInputs, reference: Given): Promise<MeasuredBand | null> {
+  const { c, options, trusted, rules, lab } = work
   if (!c.referenceTarget || !reference.info) return null
   const request: BandRequest = {
     reference: c.referenceTarget,
     schema: options.pool.schemaOf(c.referenceTarget),
     info: reference.info,
-    model: reference.model,
+    model: trusted,
     inputs: inputs.trace,
     inputsDigest: inputs.digest,
     precision: precisionOf({ model: work.model.model, target: c.underTest }),

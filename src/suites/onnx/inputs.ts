@@ -1,12 +1,15 @@
 import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
-import { formatShape, type Trace, type ValueSpec } from '../../domain/tensor.ts'
+import { formatShape, type TensorSpec, type Trace, type ValueSpec } from '../../domain/tensor.ts'
 import { digestOf, sha256File } from '../../files/digest.ts'
 import { globToRegExp } from '../../files/glob.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { createTraceWriter } from '../../files/trace-writer.ts'
+import type { ChosenDim } from '../../models/input-dims.ts'
 import type { InputPolicy } from '../../models/input-policy.ts'
 import { generateInputs, type MadeInputs } from '../../models/inputs.ts'
+import type { Sizes } from '../../models/size-search.ts'
+import { type AskedShape, findAskedShapes } from '../../onnx/asked-shapes.ts'
 import { findInputUses, type InputUse } from '../../onnx/input-uses.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { FullModelCase } from './full-model.ts'
@@ -30,6 +33,15 @@ export interface PreparedInputs {
   readonly generated: boolean
   /** What was chosen, for the record. */
   readonly measurements: Readonly<Record<string, string | number>>
+  /** Sizes that the model leaves open, as given or chosen. */
+  readonly dims: readonly ChosenDim[]
+  /** Inputs that were made up, and that no operator asks certain values of. */
+  readonly plain: readonly TensorSpec[]
+}
+
+/** What was found out by trying; what the user gives counts more. */
+export interface FoundInputs extends Sizes {
+  readonly policies: Readonly<Record<string, InputPolicy>>
 }
 
 const INPUTS_FILE = 'inputs.safetensors'
@@ -40,22 +52,38 @@ export async function prepareInputs(
   model: LoadedModel,
   lab: Lab,
   options: OnnxSuiteOptions,
+  found?: FoundInputs,
 ): Promise<PreparedInputs> {
   let prepared: PreparedInputs | undefined
   await lab.step({ title: 'prepare inputs', stage: 'inputs', key: null }, async (folder) => {
-    const { inputs, proto } = model.model
-    prepared =
-      c.dataSet === null
-        ? await makeInputs(c, inputs, findInputUses(proto), options, folder)
-        : await readInputs(c.dataSet, model)
+    prepared = c.dataSet === null ? await makeFor(c, model, options, folder, found) : await readInputs(c.dataSet, model)
   })
   return prepared!
+}
+
+/** Inputs for a model, written into the folder. */
+export function makeFor(
+  c: MakingCase,
+  { model: { inputs, proto } }: LoadedModel,
+  options: MakingOptions,
+  folder: string,
+  found?: FoundInputs,
+): Promise<PreparedInputs> {
+  return makeInputs(c, inputs, findInputUses(proto), options, folder, { asked: findAskedShapes(proto), found })
 }
 
 async function readInputs(dataSet: string, { model }: LoadedModel): Promise<PreparedInputs> {
   const trace = await readDataSet(dataSet, 'input', model.inputs, 'inputs', 'reference')
   checkScalars(model.inputs, trace)
-  return { trace, digest: await traceDigest(trace), path: null, generated: false, measurements: {} }
+  return {
+    trace,
+    digest: await traceDigest(trace),
+    path: null,
+    generated: false,
+    measurements: {},
+    dims: [],
+    plain: [],
+  }
 }
 
 /** Whether a model declares a scalar or no shape at all is not told by every runtime, so that is not left to them. */
@@ -71,6 +99,12 @@ function checkScalars(specs: readonly ValueSpec[], { tensors }: Trace): void {
 type MakingCase = Pick<FullModelCase, 'model' | 'dims' | 'onlyModel'>
 type MakingOptions = Pick<OnnxSuiteOptions, 'seed' | 'inputs' | 'cwd'>
 
+/** What is known besides. */
+interface Learnt {
+  readonly asked?: ReadonlyMap<string, AskedShape>
+  readonly found?: FoundInputs | undefined
+}
+
 /** Written into the folder. */
 export async function makeInputs(
   c: MakingCase,
@@ -78,11 +112,14 @@ export async function makeInputs(
   uses: ReadonlyMap<string, InputUse>,
   options: MakingOptions,
   folder: string,
+  { asked, found }: Learnt = {},
 ): Promise<PreparedInputs> {
   const made = await generateInputs(specs, uses, {
     seed: options.seed,
     dims: c.dims,
-    policies: policiesFor(c.model, options.inputs),
+    ...(asked && { asked }),
+    ...(found && { found: found.dims, ranks: found.ranks }),
+    policies: { ...found?.policies, ...policiesFor(c.model, options.inputs) },
     folder: options.cwd,
   })
   if (c.onlyModel) refuseUnused(made)
@@ -94,10 +131,12 @@ export async function makeInputs(
     path,
     generated: made.choices.some((choice) => !choice.given),
     measurements: describeInputs(made),
+    dims: made.dims,
+    plain: made.choices.filter((choice) => choice.plain),
   }
 }
 
-function policiesFor(model: string, rules: readonly InputRules[]): Record<string, InputPolicy> {
+export function policiesFor(model: string, rules: readonly InputRules[]): Record<string, InputPolicy> {
   return Object.assign({}, ...rules.filter((rule) => globToRegExp(rule.match).test(model)).map((rule) => rule.policies))
 }
 

@@ -1,4 +1,5 @@
 import type { TraceComparison } from '../../compare/contract.ts'
+import { INPUTS_FOUND } from '../../domain/result.ts'
 import type { Side, Verdict } from '../../domain/verdict.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import type { Explanation } from './explained.ts'
@@ -18,6 +19,10 @@ interface Doubts {
   readonly unstable: boolean
   /** More to say about a failure. */
   readonly hint: string | null
+  /** What had to be found out to judge at all. */
+  readonly note?: string | null
+  /** Inputs were found by trying. */
+  readonly found?: boolean
   /** What further references say; null: there are none. */
   readonly others: Consultation | null
 }
@@ -37,12 +42,13 @@ interface Judged {
 export function judgementOf(judged: Judged): Judgement {
   const { comparison, reference, target, doubts } = judged
   const { band, excused, explained, unstable, others } = doubts
-  const reason = reasonOf(comparison, doubts, target.warnings)
+  const reason = [reasonOf(comparison, doubts, target.warnings), doubts.note].filter(Boolean).join('; ')
   return {
     verdict: verdictOf(comparison, doubts, target),
-    ...(reason === undefined ? {} : { reason }),
+    ...(reason !== '' && { reason }),
     flags: [
       ...comparison.flags,
+      ...(doubts.found ? [INPUTS_FOUND] : []),
       ...(excused ? ['sensitive'] : []),
       ...(explained ? [explained.isPromised ? PROMISED : UNPROMISED] : []),
       ...(others?.disagreement ? [REFERENCES_DISAGREE] : []),

@@ -1,6 +1,8 @@
 import { copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { Trace } from '../../domain/tensor.ts'
 import { digestOf } from '../../files/digest.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { flatten, type NodeKey } from '../../onnx/flatten.ts'
@@ -10,12 +12,13 @@ import { layerSites } from '../../onnx/layer-sites.ts'
 import { dtypesOf } from '../../onnx/taps.ts'
 import type { Lab } from '../../runs/contract.ts'
 import { type Activations, recordActivations } from './activations.ts'
+import { settledInputs } from './fit-inputs.ts'
 import type { FullModelCase } from './full-model.ts'
-import { type PreparedInputs, prepareInputs } from './inputs.ts'
+import type { PreparedInputs } from './inputs.ts'
 import { type LoadedModel, loadModel } from './load.ts'
 import { remembered } from './remembered.ts'
 import { rulesFor } from './rules.ts'
-import { captureSide, compareSides, infoOf, wholeModel } from './sides.ts'
+import { captureSide, compareSides, type Given, infoOf, wholeModel } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
 /** A model whose layers can be cut out. */
@@ -62,8 +65,10 @@ function benchKey({ path, dataSet, dims, referenceTarget }: FullModelCase): stri
 
 async function openBench(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerBench> {
   const loaded = await loadModel(c.path, 'reference', lab, options.digests)
-  const inputs = await lastingInputs(await prepareInputs(c, loaded, lab, options), lab)
   const reference = c.referenceTarget!
+  const run = ({ trace, digest }: PreparedInputs) => runUntouched(reference, loaded, trace, digest, lab, options)
+  const fitting = { c, lab, options, model: loaded, trusted: loaded }
+  const inputs = await lastingInputs(await settledInputs(fitting, run), lab)
   const info = await infoOf(options, 'reference', reference)
   const sites = layerSites(loaded.model.graph, options.layerGroups).filter(({ loop }) => loop === null)
   const request = { reference, info, model: loaded, inputs: inputs.trace, inputsDigest: inputs.digest, sites }
@@ -83,20 +88,31 @@ async function doubtAbout(
   options: OnnxSuiteContext,
 ): Promise<string | null> {
   const reference = referenceTarget!
-  const bench = { lab, pool: options.pool, areDefaults: options.areDefaults, inputs, inputsDigest }
-  const untouched = await captureSide(bench, 'reference', reference, wholeModel(loaded)).catch(stageError)
+  const untouched = await runUntouched(reference, loaded, inputs, inputsDigest, lab, options).catch(stageError)
   if (untouched instanceof StageError) return `the model as it is does not run on the reference: ${untouched.message}`
   const { trace } = untouched
   const values = trace.values.filter(({ name }) => outputs.tensors.has(name))
   const tensors = new Map(values.map(({ name }) => [name, trace.tensors.get(name)!]))
   const { model } = loaded
   const rules = rulesFor({ id, model, tested: model, target: reference, scope: 'model', overrides: [] })
-  const { verdict, reason } = await compareSides(bench, { values, tensors }, outputs, {
+  const { verdict, reason } = await compareSides({ lab, inputs }, { values, tensors }, outputs, {
     rules,
     target: reference,
     generated: false,
   })
   return verdict === 'fail' ? `looking inside changes the reference's answer: ${reason}` : null
+}
+
+/** The whole model as it is. */
+function runUntouched(
+  reference: Target,
+  loaded: LoadedModel,
+  inputs: Trace,
+  inputsDigest: string,
+  lab: Lab,
+  { pool, areDefaults }: OnnxSuiteContext,
+): Promise<Given> {
+  return captureSide({ lab, pool, areDefaults, inputs, inputsDigest }, 'reference', reference, wholeModel(loaded))
 }
 
 function stageError(error: unknown): StageError {

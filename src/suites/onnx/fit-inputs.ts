@@ -1,0 +1,144 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import { digestOf } from '../../files/digest.ts'
+import type { ContentKey, Lab } from '../../runs/contract.ts'
+import type { RuntimeInfo } from '../../runtimes/contract.ts'
+import { WorkerFailure } from '../../runtimes/failure.ts'
+import { targetKey } from './capture.ts'
+import { noteOf } from './fit-note.ts'
+import type { FullModelCase } from './full-model.ts'
+import { countDull, type SearchOutcome, searchInputs } from './input-search.ts'
+import { type FoundInputs, makeFor, type PreparedInputs, policiesFor, prepareInputs } from './inputs.ts'
+import type { LoadedModel } from './load.ts'
+import { rulesFor } from './rules.ts'
+import { type Given, infoOf, wholeModel } from './sides.ts'
+import type { OnnxSuiteContext } from './suite.ts'
+
+/** Whose inputs are to fit. */
+export interface Fitting {
+  readonly c: FullModelCase
+  readonly lab: Lab
+  readonly options: OnnxSuiteContext
+  readonly model: LoadedModel
+  /** What the reference runs, which may be a model of its own. */
+  readonly trusted: LoadedModel
+}
+
+interface Attempt<T> {
+  run(inputs: PreparedInputs): Promise<T>
+  /** The outcome would be the same whatever the target computes. */
+  provesNothing(outcome: T): boolean | Promise<boolean>
+}
+
+interface Fitted<T> {
+  readonly outcome: T
+  readonly inputs: PreparedInputs
+  /** What was found out by trying, and how to ask for it; null: nothing had to be tried. */
+  readonly note: string | null
+  /** The inputs are not those by convention. */
+  readonly found: boolean
+}
+
+/** Runs on the inputs that conventions give; where the reference refuses them, or they prove nothing, on others that a search finds. */
+export async function onFittingInputs<T>(fitting: Fitting, attempt: Attempt<T>): Promise<Fitted<T>> {
+  const { c, model, lab, options } = fitting
+  const inputs = await prepareInputs(c, model, lab, options)
+  const outcome = await attempt.run(inputs).catch(refusalOf)
+  const isRefused = outcome instanceof Refusal
+  if (!isRefused && !(await attempt.provesNothing(outcome))) return { outcome, inputs, note: null, found: false }
+  const searched = isSearchable(fitting, inputs) ? await search(fitting, inputs) : null
+  if (searched?.found) {
+    const better = await prepareInputs(c, model, lab, options, searched.found)
+    const note = noteOf(inputs, better, searched)
+    return { outcome: await attempt.run(better), inputs: better, note, found: true }
+  }
+  if (isRefused) throw outcome.explain(searched?.tried ?? [])
+  const tried = searched?.tried ?? []
+  const note = tried.length > 0 ? `also tried, to no avail: ${tried.join(', ')}` : null
+  return { outcome, inputs, note, found: false }
+}
+
+/** The inputs that a whole model is judged on, by what its reference says of them alone. */
+export async function settledInputs(fitting: Fitting, run: (inputs: PreparedInputs) => Promise<Given>) {
+  const { c, model, lab, options } = fitting
+  const provesNothing = async ({ trace }: Given) => (await countDull(trace, rulesOf(fitting))) > 0
+  try {
+    return (await onFittingInputs(fitting, { run, provesNothing })).inputs
+  } catch (error) {
+    // What keeps the whole model from running need not keep its layers.
+    if (!(error instanceof StageError)) throw error
+    return prepareInputs(c, model, lab, options)
+  }
+}
+
+/** The reference, alive and well, does not take these inputs. */
+class Refusal {
+  readonly #error: StageError
+  constructor(error: StageError) {
+    this.#error = error
+  }
+
+  explain(tried: readonly string[]): StageError {
+    const { stage, message, side, detail } = this.#error
+    if (tried.length === 0) return this.#error
+    const text = `${message}; ${tried.length} other choices were refused too (${shortList(tried)})`
+    const advice = 'give sizes with --dim, or inputs with --input'
+    return new StageError(stage, `${text}; ${advice}`, { ...(side && { side }), detail, cause: this.#error })
+  }
+}
+
+const LISTED = 12
+
+function shortList(words: readonly string[]): string {
+  return words.length > LISTED ? `${words.slice(0, LISTED).join('; ')} …` : words.join('; ')
+}
+
+function refusalOf(error: unknown): Refusal {
+  const isRefusal = error instanceof StageError && error.stage === 'run' && error.side === 'reference'
+  if (!isRefusal || error.cause instanceof WorkerFailure) throw error
+  return new Refusal(error)
+}
+
+/** Only a live reference can be asked, and only about what the user left open. */
+function isSearchable({ c, options }: Fitting, { generated, dims, plain }: PreparedInputs): boolean {
+  const isLive = c.referenceTarget !== null && !options.pool.schemaOf(c.referenceTarget).stored
+  return isLive && generated && (plain.length > 0 || dims.some(({ free }) => free))
+}
+
+/** Once for all targets and layers of a model on one reference. */
+async function search(fitting: Fitting, first: PreparedInputs): Promise<SearchOutcome> {
+  const { c, lab, options, model, trusted } = fitting
+  const target = c.referenceTarget!
+  const info = await infoOf(options, 'reference', target)
+  const spec = { title: 'search for inputs that fit', stage: 'inputs', side: 'reference' } as const
+  const { key, from } = searchKey(fitting, first, target, info)
+  const make = (found: FoundInputs, folder: string) => makeFor(c, model, options, folder, found)
+  const reference = { target, model: wholeModel(trusted) }
+  const request = { reference, model, rules: rulesOf(fitting), pool: options.pool, lab, make }
+  const { value } = await lab.step({ ...spec, key, from }, async (folder) => {
+    const outcome = await searchInputs(request, folder)
+    for (const name of ['inputs.safetensors', 'outputs.safetensors']) await rm(join(folder, name), { force: true })
+    return outcome
+  })
+  return value
+}
+
+function searchKey({ c, options, model, trusted }: Fitting, first: PreparedInputs, target: Target, info: RuntimeInfo) {
+  const policies = policiesFor(c.model, options.inputs)
+  const isPlainData = !Object.values(policies).some((policy) => typeof policy === 'function')
+  const parts = { inputs: first.digest, model: model.digest, reference: trusted.digest }
+  const asked = { given: c.dims, policies, seed: options.seed }
+  const key: ContentKey | null =
+    info.fingerprint === null || !isPlainData
+      ? null
+      : digestOf({ step: SEARCH_VERSION, ...parts, ...asked, target: targetKey(target, info) })
+  return { key, from: { ...parts, 'way of searching': SEARCH_VERSION } }
+}
+
+const SEARCH_VERSION = 'search-inputs@1'
+
+function rulesOf({ c, trusted: { model } }: Fitting) {
+  return rulesFor({ id: c.id, model, tested: model, target: c.referenceTarget!, scope: 'model', overrides: [] })
+}
