@@ -32,6 +32,8 @@ export interface InputOptions {
   readonly ranks?: Readonly<Record<string, number>>
   /** What operators ask of the shapes. */
   readonly asked?: ReadonlyMap<string, AskedShape>
+  /** No input that is made takes more; 2 GiB unless said otherwise. */
+  readonly mostBytes?: number
   /** By input name; what is not named is generated. */
   readonly policies: Readonly<Record<string, InputPolicy>>
   /** Where relative files of policies lie. */
@@ -189,14 +191,14 @@ async function makeInput(spec: ValueSpec, making: Making): Promise<Made> {
     const stored = making.stored.get(spec.name) ?? (await readInputFile(policy.file, spec, shape, folder))
     return { ...stored, how: `file ${policy.file}`, plain: false, given: true }
   }
-  const tensorSpec = requireTensor(spec, shape)
+  const tensorSpec = requireTensor(spec, shape, making.options.mostBytes ?? MAX_GENERATED_BYTES)
   const { tensor, how, given } = encoded(tensorSpec, () => makeTensor(tensorSpec, policy, making))
   const plain = policy === undefined && (making.uses.get(spec.name)?.kind ?? 'plain') === 'plain'
   const value = { name: spec.name, kind: 'tensor', length: 1 } as const
   return { value, tensors: new Map([[spec.name, tensor]]), how, plain, given }
 }
 
-function requireTensor(spec: ValueSpec, shape: readonly number[] | undefined): TensorSpec {
+function requireTensor(spec: ValueSpec, shape: readonly number[] | undefined, mostBytes: number): TensorSpec {
   if (spec.kind !== 'tensor') {
     throw new SkipCase(
       `input "${spec.name}" is a ${spec.kind}, which is not generated; give it with --input ${spec.name}=file.pb`,
@@ -206,7 +208,7 @@ function requireTensor(spec: ValueSpec, shape: readonly number[] | undefined): T
   if (!spec.dtype) throw new StageError('inputs', `input "${spec.name}" declares no dtype that Assay knows; ${open}`)
   if (!shape) throw new StageError('inputs', `input "${spec.name}" declares no shape; ${open}`)
   const byteLength = byteLengthOf(spec.dtype, shape) ?? elementCount(shape)
-  if (!(byteLength <= MAX_GENERATED_BYTES)) {
+  if (!(byteLength <= mostBytes)) {
     throw new StageError(
       'inputs',
       `input "${spec.name}" ${formatShape(shape)} would take ${byteLength} bytes; bind smaller sizes with --dim`,

@@ -73,6 +73,22 @@ test('the axes that are refused in other words are those whose sizes are tried',
   expect(await search([dim('x', 16)], refuse, { rankless: ['x'] })).toMatchObject({ dims: { x: 64 }, ranks: { x: 4 } })
 })
 
+test('what is too large to be tried is passed over', async () => {
+  const first = { open: [dim('seq', 16)], refusal: 'no' }
+  const ask = async ({ dims }: Sizes) => (dims.seq! < 500 ? undefined : { open: first.open, refusal: null })
+  const question = { first, rankless: [], suggested: [], placeOf: () => -1, ask }
+  expect(await searchSizes(question)).toEqual({
+    found: { dims: { seq: 512 }, ranks: {} },
+    tried: [{ dims: { seq: 512 }, ranks: {} }],
+  })
+})
+
+test('a size that only its place calls a batch grows together with the others', async () => {
+  const open = [dim('rows', 1, 'the first open axis, taken for the batch'), dim('columns', 16)]
+  const refuse = ({ rows, columns }: Record<string, number>) => (rows! >= 64 && columns! >= 64 ? null : 'no')
+  expect((await search(open, refuse)).dims).toEqual({ rows: 64, columns: 64 })
+})
+
 test('the number of tries is bounded', async () => {
   const { dims, tries } = await search([dim('a', 1), dim('b', 2), dim('c', 3)], () => 'no')
   expect([dims, tries]).toEqual([null, 60])

@@ -128,12 +128,18 @@ function* candidates(
   const free = open.filter((dim) => dim.free || Object.hasOwn(base, dim.name))
   const sides = free.filter(({ because }) => because !== FIRST && !because.endsWith('a batch'))
   const singles = sides.length > 1 ? sides.slice(0, MOST_SINGLES) : []
-  const alone = [...singles, ...free.filter(({ because }) => because === FIRST)]
+  const first = free.filter(({ because }) => because === FIRST)
   const named = [...namedIn(refusal), ...LADDER, ...suggested]
   const [large, small] = [true, false].map((is) => named.filter((size) => size >= LEAST_TELLING === is))
   for (const size of new Set([...large!, ...small!, ...SMALL])) {
-    if (sides.length > 0) yield { ...base, ...Object.fromEntries(sides.map(({ name }) => [name, size])) }
-    for (const { name } of alone) yield { ...base, [name]: size }
+    const groups = [
+      sides,
+      ...(first.length > 0 ? [[...sides, ...first]] : []),
+      ...[...singles, ...first].map((one) => [one]),
+    ]
+    for (const group of groups) {
+      if (group.length > 0) yield { ...base, ...Object.fromEntries(group.map(({ name }) => [name, size])) }
+    }
   }
 }
 

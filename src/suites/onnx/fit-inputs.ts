@@ -9,8 +9,8 @@ import { WorkerFailure } from '../../runtimes/failure.ts'
 import { targetKey } from './capture.ts'
 import { noteOf } from './fit-note.ts'
 import type { FullModelCase } from './full-model.ts'
-import { countDull, type SearchOutcome, searchInputs } from './input-search.ts'
-import { type FoundInputs, makeFor, type PreparedInputs, policiesFor, prepareInputs } from './inputs.ts'
+import { countDull, type InputSearch, type SearchOutcome, searchInputs } from './input-search.ts'
+import { makeFor, type PreparedInputs, policiesFor, prepareInputs } from './inputs.ts'
 import type { LoadedModel } from './load.ts'
 import { rulesFor } from './rules.ts'
 import { type Given, infoOf, wholeModel } from './sides.ts'
@@ -114,7 +114,7 @@ async function search(fitting: Fitting, first: PreparedInputs): Promise<SearchOu
   const info = await infoOf(options, 'reference', target)
   const spec = { title: 'search for inputs that fit', stage: 'inputs', side: 'reference' } as const
   const { key, from } = searchKey(fitting, first, target, info)
-  const make = (found: FoundInputs, folder: string) => makeFor(c, model, options, folder, found)
+  const make: InputSearch['make'] = (more, folder) => makeFor(c, model, options, folder, more)
   const reference = { target, model: wholeModel(trusted) }
   const request = { reference, model, rules: rulesOf(fitting), pool: options.pool, lab, make }
   const { value } = await lab.step({ ...spec, key, from }, async (folder) => {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { compareTraces } from '../../compare/compare-traces.ts'
 import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import { elementCount, type Trace } from '../../domain/tensor.ts'
+import type { Trace } from '../../domain/tensor.ts'
 import { fileMeasurer } from '../../files/file-measurer.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { createTraceWriter, type TraceWriter } from '../../files/trace-writer.ts'
@@ -24,7 +24,7 @@ export interface InputSearch {
   readonly pool: Pool
   readonly lab: Lab
   /** Makes inputs in a folder. */
-  make(found: FoundInputs, folder: string): Promise<PreparedInputs>
+  make(more: { found: FoundInputs; mostBytes?: number }, folder: string): Promise<PreparedInputs>
 }
 
 /** Plain data, so that it can be kept. */
@@ -41,7 +41,7 @@ export interface SearchOutcome {
 
 const NOTHING: FoundInputs = { dims: {}, ranks: {}, policies: {} }
 /** So that tries stay quick. */
-const MOST_ELEMENTS = 2 ** 22
+const MOST_BYTES = 2 ** 23
 
 /** Inputs that the reference takes and that it does not answer with one number everywhere. */
 export async function searchInputs(search: InputSearch, folder: string): Promise<SearchOutcome> {
@@ -98,10 +98,12 @@ function isPlain({ inputs }: Try, name: string): boolean {
   return inputs.plain.some((spec) => spec.name === name)
 }
 
-/** The position of the node that a refusal quotes. */
+/** The position of the node that a refusal quotes, perhaps as optimisation renamed it: `conv_7` as `conv_7_nchwc`. */
 function placeIn({ model }: LoadedModel, refusal: string): number {
-  const quoted = new Set(Array.from(refusal.matchAll(/'([^']+)'|"([^"]+)"/g), ([, one, two]) => one ?? two))
-  return model.graph.node.findIndex(({ name }) => name !== '' && quoted.has(name))
+  const quoted = Array.from(refusal.matchAll(/'([^']+)'|"([^"]+)"/g), ([, one, two]) => one ?? two ?? '')
+  const places = model.graph.node.map(({ name }, place) => ({ name, place }))
+  const named = places.filter(({ name }) => name !== '' && quoted.some((text) => text.startsWith(name)))
+  return named.sort((a, b) => b.name.length - a.name.length)[0]?.place ?? -1
 }
 
 async function searchLively(bench: SearchBench, base: FoundInputs, { inputs, dull }: Try) {
@@ -129,18 +131,20 @@ class SearchBench {
   }
 
   async tryUnlessLarge(found: FoundInputs): Promise<Try | null> {
-    const inputs = await this.#make(found)
-    const isLarge = [...inputs.trace.tensors.values()].some(({ shape }) => elementCount(shape) > MOST_ELEMENTS)
-    return isLarge ? null : this.#run(inputs)
+    const inputs = await this.#make({ found, mostBytes: MOST_BYTES }).catch((error: unknown) => {
+      if (error instanceof StageError) return null
+      throw error
+    })
+    return inputs && this.#run(inputs)
   }
 
   async try(found: FoundInputs): Promise<Try> {
-    return this.#run(await this.#make(found))
+    return this.#run(await this.#make({ found }))
   }
 
-  #make(found: FoundInputs): Promise<PreparedInputs> {
+  #make(more: Parameters<InputSearch['make']>[0]): Promise<PreparedInputs> {
     this.#search.lab.progress(`try ${++this.#count}`)
-    return this.#search.make(found, this.#folder)
+    return this.#search.make(more, this.#folder)
   }
 
   async #run(inputs: PreparedInputs): Promise<Try> {

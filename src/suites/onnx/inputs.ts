@@ -56,7 +56,8 @@ export async function prepareInputs(
 ): Promise<PreparedInputs> {
   let prepared: PreparedInputs | undefined
   await lab.step({ title: 'prepare inputs', stage: 'inputs', key: null }, async (folder) => {
-    prepared = c.dataSet === null ? await makeFor(c, model, options, folder, found) : await readInputs(c.dataSet, model)
+    prepared =
+      c.dataSet === null ? await makeFor(c, model, options, folder, { found }) : await readInputs(c.dataSet, model)
   })
   return prepared!
 }
@@ -67,9 +68,9 @@ export function makeFor(
   { model: { inputs, proto } }: LoadedModel,
   options: MakingOptions,
   folder: string,
-  found?: FoundInputs,
+  more: Omit<Learnt, 'asked'> = {},
 ): Promise<PreparedInputs> {
-  return makeInputs(c, inputs, findInputUses(proto), options, folder, { asked: findAskedShapes(proto), found })
+  return makeInputs(c, inputs, findInputUses(proto), options, folder, { asked: findAskedShapes(proto), ...more })
 }
 
 async function readInputs(dataSet: string, { model }: LoadedModel): Promise<PreparedInputs> {
@@ -103,6 +104,8 @@ type MakingOptions = Pick<OnnxSuiteOptions, 'seed' | 'inputs' | 'cwd'>
 interface Learnt {
   readonly asked?: ReadonlyMap<string, AskedShape>
   readonly found?: FoundInputs | undefined
+  /** No input that is made may take more. */
+  readonly mostBytes?: number | undefined
 }
 
 /** Written into the folder. */
@@ -112,12 +115,13 @@ export async function makeInputs(
   uses: ReadonlyMap<string, InputUse>,
   options: MakingOptions,
   folder: string,
-  { asked, found }: Learnt = {},
+  { asked, found, mostBytes }: Learnt = {},
 ): Promise<PreparedInputs> {
   const made = await generateInputs(specs, uses, {
     seed: options.seed,
     dims: c.dims,
     ...(asked && { asked }),
+    ...(mostBytes !== undefined && { mostBytes }),
     ...(found && { found: found.dims, ranks: found.ranks }),
     policies: { ...found?.policies, ...policiesFor(c.model, options.inputs) },
     folder: options.cwd,
