@@ -12,7 +12,7 @@ import { planOf } from './demo-window.ts'
  */
 const PROGRAM = `
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 const words = process.argv.slice(2)
 const option = (name) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined)
 const { READING, RATE = '1', MODE } = process.env
@@ -36,7 +36,8 @@ function save(step) {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'model_' + (step + 1))
   writeFileSync(path, JSON.stringify({ weight, step }))
-  console.error('Saving model to: ' + path)
+  // The documented pattern ends a path at its first blank, and a temporary folder may have one.
+  console.error('Saving model to: ' + relative('.', path))
 }
 if (folder && !resume) save(-1)
 if (resume && MODE === 'says') console.error('Resuming, Iteration: ' + told)
