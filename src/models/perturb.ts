@@ -16,12 +16,20 @@ export async function perturbInputs(inputs: Trace, relative: number, seed: numbe
 }
 
 async function perturbTensor(source: TensorSource, relative: number, seed: number): Promise<Tensor> {
-  const { name, dtype, shape } = source
+  const random = randomStream(seed, `perturb:${source.name}`)
+  return mapFloats(source, (value) => value * (1 + (random.unit() < 0.5 ? -relative : relative)))
+}
+
+/** A copy in which every float is larger by `distance`. */
+export function shiftTensor(source: TensorSource, distance: number): Promise<Tensor> {
+  return mapFloats(source, (value) => value + distance)
+}
+
+async function mapFloats(source: TensorSource, change: (value: number) => number): Promise<Tensor> {
+  const { dtype, shape } = source
   const bytes = await readWhole(source)
   if (dtypeKind(dtype) !== 'float') return { dtype, shape, bytes }
   const values = new Float64Array(elementCount(shape))
   decodeNumbers(dtype, bytes, 0, values.length, values)
-  const random = randomStream(seed, `perturb:${name}`)
-  for (let i = 0; i < values.length; i++) values[i]! *= 1 + (random.unit() < 0.5 ? -relative : relative)
-  return { dtype, shape, bytes: encodeNumbers(dtype, values) }
+  return { dtype, shape, bytes: encodeNumbers(dtype, values.map(change)) }
 }

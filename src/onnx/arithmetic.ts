@@ -1,6 +1,6 @@
 import type { Arithmetic } from '../compare/contract.ts'
 import { elementCount } from '../domain/tensor.ts'
-import type { NodeProto } from './generated/onnx-ml_pb.ts'
+import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
 import { domainOf, intAttribute } from './walk.ts'
 
 type Shape = readonly number[]
@@ -18,6 +18,22 @@ const AROUND_ONE = new Set(['Sigmoid'])
 
 export function arithmeticOf(node: NodeProto, shapes: NodeShapes): Arithmetic {
   return { terms: summedTerms(node, shapes), aroundOne: domainOf(node) === '' && AROUND_ONE.has(node.opType) }
+}
+
+const MOVING = new Set(
+  'Identity Reshape Squeeze Unsqueeze Flatten Transpose Slice Gather Split DepthToSpace SpaceToDepth'.split(' '),
+)
+
+/** Whether the numbers of a value were computed around 1 and only moved since. */
+export function isAroundOne({ node }: GraphProto, value: string): boolean {
+  const makers = new Map(node.flatMap((maker) => maker.output.map((name) => [name, maker])))
+  const seen = new Set<NodeProto>()
+  let maker = makers.get(value)
+  while (maker && MOVING.has(maker.opType) && !seen.has(maker)) {
+    seen.add(maker)
+    maker = makers.get(maker.input[0] ?? '')
+  }
+  return maker !== undefined && domainOf(maker) === '' && AROUND_ONE.has(maker.opType)
 }
 
 /** Since then Softmax goes along one axis; before, over all axes from there on. */

@@ -287,3 +287,28 @@ test('a file that is no model is an error of the reference', async () => {
   const { verdict, error } = onlyResult(await judgeModels(folderWith({ 'm.onnx': 'this is no model' })))
   expect([verdict, error?.stage, error?.side]).toEqual(['error', 'import', 'reference'])
 })
+
+describe('a small number out of a Sigmoid, which is computed around 1,', () => {
+  const model = buildModel({
+    inputs: [{ name: 'x', dtype: 'float32', shape: [1] }],
+    outputs: [{ name: 'y', dtype: 'float32' }],
+    nodes: [
+      { op: 'Sigmoid', inputs: ['x'], outputs: ['s'] },
+      { op: 'Squeeze', inputs: ['s'], outputs: ['y'] },
+    ],
+  })
+  const offBy = (distance: number, more: Judging = {}) => {
+    const inputs = [{ match: '**', policies: { x: { value: -10.3 } } }]
+    return judged({ output: (_, given) => withNumbers(given, (value) => value + distance) }, { inputs, ...more }, model)
+  }
+
+  test('may be off by roundings there: nobody can tell whether that is a fault', async () => {
+    const { verdict, flags, band } = await offBy(2.98e-8)
+    expect([verdict, flags]).toEqual(['inconclusive', ['sensitive']])
+    expect(band![0]!.by).toBe('roundings around 1 in its Sigmoid')
+  })
+
+  test('fails where it is off by more', async () => {
+    expect(await offBy(1e-6)).toMatchObject({ verdict: 'fail' })
+  })
+})

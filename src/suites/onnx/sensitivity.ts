@@ -1,12 +1,15 @@
 import { compareTraces } from '../../compare/compare-traces.ts'
 import type { ComputeDType } from '../../compare/contract.ts'
+import { toleranceFor } from '../../compare/tolerances.ts'
 import { StageError } from '../../domain/errors.ts'
 import type { SensitivityBand } from '../../domain/result.ts'
 import type { Target, TargetSchema } from '../../domain/target.ts'
-import type { Trace } from '../../domain/tensor.ts'
+import type { Tensor, Trace } from '../../domain/tensor.ts'
 import { digestOf } from '../../files/digest.ts'
 import { fileMeasurer } from '../../files/file-measurer.ts'
-import { perturbInputs } from '../../models/perturb.ts'
+import { memoryTrace } from '../../files/memory-trace.ts'
+import { perturbInputs, shiftTensor } from '../../models/perturb.ts'
+import { isAroundOne } from '../../onnx/arithmetic.ts'
 import { nudgeQuantisers } from '../../onnx/edit.ts'
 import { quantisesDynamically } from '../../onnx/graph-facts.ts'
 import type { Lab } from '../../runs/contract.ts'
@@ -82,6 +85,8 @@ export async function measureBand(request: BandRequest, pool: Pool, lab: Lab): P
     })
     for (const sample of samples) bands.set(sample.output, widen(bands.get(sample.output), sample))
   }
+  for (const sample of await roundedAroundOne(request))
+    bands.set(sample.output, widen(bands.get(sample.output), sample))
   const margin = quantisesDynamically(request.model.model) ? NEXT_DRAW : 1
   return { bands: [...bands.values()].map((band) => ({ ...band, margin })), problems }
 }
@@ -99,15 +104,31 @@ async function sampleOf(
   pool: Pool,
   lab: Lab,
 ): Promise<SensitivityBand[]> {
-  const moved = await runDisturbed(request, disturbance, pool, lab)
-  const options = { ruleOf: request.rules, generated: false, targetDType: null, measurer: fileMeasurer() }
-  const { outputs } = await compareTraces(request.trace, moved, options)
+  return measureMoved(request, await runDisturbed(request, disturbance, pool, lab), disturbance.by)
+}
+
+/**
+ * Of outputs that come out of a Sigmoid: what the roundings are worth that a layer of it is granted. No disturbance of the
+ * reference shows them, for one kernel makes the same ones every time.
+ */
+async function roundedAroundOne(request: BandRequest): Promise<SensitivityBand[]> {
+  const { model, precision, trace } = request
+  const values = trace.values.filter(({ name }) => isAroundOne(model.model.graph, name))
+  if (values.length === 0) return []
+  const { rounding } = toleranceFor(precision, 'layer', { terms: 1, aroundOne: true })
+  const tensors = new Map<string, Tensor>()
+  for (const { name } of values) tensors.set(name, await shiftTensor(trace.tensors.get(name)!, rounding))
+  const kept = { values, tensors: new Map(values.map(({ name }) => [name, trace.tensors.get(name)!])) }
+  return measureMoved({ ...request, trace: kept }, memoryTrace(tensors, values), 'roundings around 1 in its Sigmoid')
+}
+
+async function measureMoved({ rules, trace }: BandRequest, moved: Trace, by: string): Promise<SensitivityBand[]> {
+  const options = { ruleOf: rules, generated: false, targetDType: null, measurer: fileMeasurer() }
+  const { outputs } = await compareTraces(trace, moved, options)
   return outputs.flatMap(({ name, metrics }) => {
     const value = (metric: string) => metrics.find((found) => found.name === metric)?.value ?? null
     const [relL2, maxAbs] = [value('rel_l2'), value('max_abs')]
-    return relL2 === null || maxAbs === null
-      ? []
-      : [{ output: name, relL2, maxAbs, by: disturbance.by, samples: 1, margin: 1 }]
+    return relL2 === null || maxAbs === null ? [] : [{ output: name, relL2, maxAbs, by, samples: 1, margin: 1 }]
   })
 }
 
