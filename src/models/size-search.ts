@@ -38,7 +38,7 @@ const OTHER_RANKS = [4, 3, 1, 5]
 const LADDER = [32, 64, 48, 128, 256, 512, 320, 640, 1024, 2048, 4096, 16_000, 80, 100]
 /** Less would show little of what a model computes, so these come last. */
 const LEAST_TELLING = 16
-const SMALL = [8, 4, 3, 2]
+const SMALL = [8, 4, 3, 2, 1]
 const LARGEST_NAMED = 100_000
 /** A model with more open sizes than these is tried with all of them alike. */
 const MOST_SINGLES = 4

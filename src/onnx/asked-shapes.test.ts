@@ -55,3 +55,7 @@ test('what changes the shape asks for nothing', async () => {
   const reshaped: NodeParts = { op: 'Reshape', inputs: ['x', 'c'], outputs: ['r'] }
   expect(await askedOf(zeros(8, 3, 5, 5), reshaped, node('Conv', 'r', 'y'))).toEqual([null, {}])
 })
+
+test('a constant that is added or multiplied asks for its own axes', async () => {
+  expect(await askedOf(zeros(80, 1, 3), node('Mul', 'x', 'y'))).toEqual([null, { '-3': 80, '-1': 3 }])
+})

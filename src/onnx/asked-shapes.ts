@@ -56,7 +56,7 @@ const times = (size: number | null | undefined, by: number) => (size ? size * by
 const KEEPING = new Set(
   'Identity Cast CastLike Dropout Relu LeakyRelu Sigmoid Tanh Neg Abs Exp Log Sqrt Clip Floor Ceil Round'.split(' '),
 )
-const WITH_A_NUMBER = new Set(['Add', 'Sub', 'Mul', 'Div', 'Pow'])
+const BROADCASTING = new Set(['Add', 'Sub', 'Mul', 'Div', 'Pow'])
 
 /** A value that has the shape of a graph input, perhaps with its axes in another order. */
 interface Likeness {
@@ -81,11 +81,22 @@ function askedOf(input: string, scope: Scope): AskedShape {
     seen.add(like.name)
     for (const { node, position } of scope.consumers.get(like.name) ?? []) {
       const site = siteOf(scope, node)
-      if (position === 0) note(asked, node, like, ASKS[node.opType]?.(site) ?? {})
+      for (const ask of asksOf(site, position)) note(asked, node, like, ask)
       queue.push(...handedOn(site, position, like))
     }
   }
   return asked
+}
+
+function asksOf(site: Site, position: number): Ask[] {
+  const { opType } = site.node
+  if (BROADCASTING.has(opType)) return sharedAxes(site.constantShape(1 - position) ?? [])
+  return position === 0 ? [ASKS[opType]?.(site) ?? {}] : []
+}
+
+/** What a constant has many of, the input must have as many of, or one. */
+function sharedAxes(constant: readonly number[]): Ask[] {
+  return constant.flatMap((size, i) => (size > 1 ? [{ axis: i - constant.length, size }] : []))
 }
 
 function note(
@@ -100,12 +111,12 @@ function note(
   asked.sizes.set(at, { size, because: `as ${nodeLabel(node)} takes it` })
 }
 
-function handedOn({ node, scalarOf }: Site, position: number, { axes }: Likeness): Likeness[] {
+function handedOn({ node, constantShape }: Site, position: number, { axes }: Likeness): Likeness[] {
   const { opType, output } = node
   const name = output[0] ?? ''
   if (opType === 'Transpose') return permuted(node, axes)
   if (KEEPING.has(opType) && position === 0) return [{ name, axes }]
-  return WITH_A_NUMBER.has(opType) && scalarOf(1 - position) !== null ? [{ name, axes }] : []
+  return BROADCASTING.has(opType) && constantShape(1 - position) ? [{ name, axes }] : []
 }
 
 function permuted(node: NodeProto, axes: Likeness['axes']): Likeness[] {

@@ -45,6 +45,8 @@ export function siteOf(scope: Scope, node: NodeProto): Site {
   return {
     node,
     shapeOf: (position) => lookUp(scope, (one) => shapeIn(one, at(position))),
+    constantShape: (position) =>
+      lookUp(scope, (one) => one.constants.get(at(position)) ?? null)?.dims.map(Number) ?? null,
     scalarOf: (position) => scalarOf(lookUp(scope, (one) => one.constants.get(at(position)) ?? null)),
     inputAt: (position) => lookUp(scope, (one) => one.aliases.get(at(position)) ?? null),
     attribute: (name, fallback) => Number(node.attribute.find((one) => one.name === name)?.i ?? fallback),

@@ -36,6 +36,8 @@ export interface Site {
   readonly node: NodeProto
   /** Sizes of the node's input, where the graph tells: constants, initializers, declared values. */
   shapeOf(position: number): readonly (number | null)[] | null
+  /** The sizes of a constant. */
+  constantShape(position: number): readonly number[] | null
   /** The value of a constant with one element. */
   scalarOf(position: number): number | null
   /** The graph input whose values arrive there unchanged in shape. */
