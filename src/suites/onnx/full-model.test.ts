@@ -304,7 +304,7 @@ describe('a small number out of a Sigmoid, which is computed around 1,', () => {
 
   test('may be off by roundings there: nobody can tell whether that is a fault', async () => {
     const { verdict, flags, band } = await offBy(2.98e-8)
-    expect([verdict, flags]).toEqual(['inconclusive', ['sensitive']])
+    expect([verdict, flags]).toEqual(['inconclusive', ['over-tolerance', 'sensitive']])
     expect(band![0]!.by).toBe('roundings around 1 in its Sigmoid')
   })
 
