@@ -66,8 +66,9 @@ export function measured(
     const target = given.map((step, j) =>
       step.at ? { ...step, at: step.at.subarray(0, steps[j]?.top.ids.length ?? 0) } : step,
     )
-    const place = { row: i, padded: prompts.padded.mask[i]!.filter((value) => value === 0).length }
-    return measureSequence({ prompt: prompts.prompts[i]!.digest, reference: steps, target, eos, place })
+    const { digest, ids } = prompts.prompts[i]!
+    const place = { row: i, padded: prompts.padded.ids[i]!.length - ids.length }
+    return measureSequence({ prompt: digest, reference: steps, target, eos, place })
   })
 }
 
