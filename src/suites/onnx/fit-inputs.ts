@@ -5,11 +5,10 @@ import type { Target } from '../../domain/target.ts'
 import { digestOf } from '../../files/digest.ts'
 import type { ContentKey, Lab } from '../../runs/contract.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
-import { WorkerFailure } from '../../runtimes/failure.ts'
 import { targetKey } from './capture.ts'
 import { noteOf } from './fit-note.ts'
 import type { FullModelCase } from './full-model.ts'
-import { countDull, type InputSearch, type SearchOutcome, searchInputs } from './input-search.ts'
+import { countDull, type InputSearch, isRefusal, type SearchOutcome, searchInputs } from './input-search.ts'
 import { makeFor, type PreparedInputs, policiesFor, prepareInputs } from './inputs.ts'
 import type { LoadedModel } from './load.ts'
 import { rulesFor } from './rules.ts'
@@ -96,9 +95,8 @@ function shortList(words: readonly string[]): string {
 }
 
 function refusalOf(error: unknown): Refusal {
-  const isRefusal = error instanceof StageError && error.stage === 'run' && error.side === 'reference'
-  if (!isRefusal || error.cause instanceof WorkerFailure) throw error
-  return new Refusal(error)
+  if (isRefusal(error) && error.stage === 'run' && error.side === 'reference') return new Refusal(error)
+  throw error
 }
 
 /** Only a live reference can be asked, and only about what the user left open. */

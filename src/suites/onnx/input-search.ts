@@ -10,7 +10,6 @@ import { searchSizes, sizesText } from '../../models/size-search.ts'
 import { livelierValues, smallerNumbers } from '../../models/value-tries.ts'
 import { suggestedSizes } from '../../onnx/suggested-sizes.ts'
 import type { Lab } from '../../runs/contract.ts'
-import { WorkerFailure } from '../../runtimes/failure.ts'
 import type { Pool } from '../../runtimes/pool.ts'
 import type { FoundInputs, PreparedInputs } from './inputs.ts'
 import type { LoadedModel } from './load.ts'
@@ -151,8 +150,7 @@ class SearchBench {
     try {
       return { inputs, refusal: null, dull: await countDull(await this.#capture(inputs.trace), this.#search.rules) }
     } catch (error) {
-      // A reference that dies or never ends would do so again and again.
-      if (!(error instanceof StageError) || error.cause instanceof WorkerFailure) throw error
+      if (!isRefusal(error)) throw error
       return { inputs, refusal: error.message, dull: 0 }
     }
   }
@@ -176,6 +174,14 @@ class SearchBench {
     }
     return openTrace(path)
   }
+}
+
+/**
+ * A worker, alive and well, does not take what it was given. One that dies or never ends would do so again and again, and
+ * a full disk is full for all inputs.
+ */
+export function isRefusal(error: unknown): error is StageError {
+  return error instanceof StageError && (error.cause === undefined || error.cause instanceof StageError)
 }
 
 /** Outputs that would prove nothing if a target gave them too. */
