@@ -25,6 +25,7 @@ const PROGRAMS = [
   ...workers.map((name) => ({ entries: [`runtimes/${name}/worker`], chunks: `runtimes/${name}` })),
   { entries: ['files/work-thread'], chunks: 'files' },
   { entries: ['runtimes/program/log-thread'], chunks: 'runtimes/program' },
+  { entries: ['models/tokenizer/tokenizer-thread'], chunks: 'models/tokenizer' },
 ]
 const PAGE_SCRIPTS = ['runtimes/browser/page/main', 'runtimes/browser/page/worker']
 

@@ -1,4 +1,5 @@
-// Checks that imports in src/ and web/ point one way; the rules are in import-rules.mjs.
+// Checks that imports in src/ and web/ point one way and never in a circle, and that no exported type name means two
+// things; the rules are in import-rules.mjs.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -42,10 +43,13 @@ function problemsOf(path) {
   })
 }
 
+const IMPORT = /^(?:import|export) (?:([\s\S]*?) from )?['"]([^'"]+)['"]/gm
+const TYPES_ALONE = /^type |^\{(?:\s*type [^,}]+,?)+\s*\}$/
+
 /** Imports that are left when types are gone. */
 function loadedBy(path) {
-  const text = readFileSync(path, 'utf8').replace(/^(?:import|export) type [\s\S]*?from .*$/gm, '')
-  return [...text.matchAll(/^(?:import|export) (?:[\s\S]*?from )?['"]([^'"]+)['"]/gm)].map((match) => match[1])
+  const found = [...readFileSync(path, 'utf8').matchAll(IMPORT)]
+  return found.filter(([, names]) => !TYPES_ALONE.test(names ?? '')).map((match) => match[2])
 }
 
 function pageProblems() {
@@ -78,6 +82,41 @@ function webProblems(path) {
   })
 }
 
-const problems = [...sources(src).flatMap(problemsOf), ...pageProblems(), ...sources(web).flatMap(webProblems)]
+const isShipped = (path) => !/\.test\.ts$|[/\\](generated|assembly)[/\\]/.test(path)
+
+/** Modules that load each other in a circle: which one runs first then depends on who asked. */
+function cycleProblems() {
+  const done = new Set()
+  const visit = (path, way) => {
+    const start = way.indexOf(path)
+    if (start >= 0) return [[...way.slice(start), path].map((each) => relative(src, each)).join(' → ')]
+    if (done.has(path)) return []
+    const next = loadedBy(path).filter((specifier) => specifier.startsWith('.'))
+    const found = next.flatMap((specifier) => visit(resolve(dirname(path), specifier), [...way, path]))
+    done.add(path)
+    return found
+  }
+  const files = sources(src).filter(isShipped)
+  return files.flatMap((path) => visit(path, [])).map((cycle) => `imports in a circle: ${cycle}`)
+}
+
+/** So that a name means one thing wherever it is read. */
+function nameProblems() {
+  const places = new Map()
+  for (const path of sources(src).filter(isShipped)) {
+    const names = readFileSync(path, 'utf8').matchAll(/^export (?:abstract )?(?:interface|type|class) (\w+)/gm)
+    for (const [, name] of names) places.set(name, [...(places.get(name) ?? []), relative(src, path)])
+  }
+  const doubled = [...places].filter(([, paths]) => paths.length > 1)
+  return doubled.map(([name, paths]) => `the exported type ${name} is declared in ${paths.join(' and ')}`)
+}
+
+const problems = [
+  ...sources(src).flatMap(problemsOf),
+  ...pageProblems(),
+  ...cycleProblems(),
+  ...nameProblems(),
+  ...sources(web).flatMap(webProblems),
+]
 for (const problem of problems) console.error(problem)
 process.exit(problems.length > 0 ? 1 : 0)

@@ -40,7 +40,7 @@ function buildProblems() {
   }
 }
 
-const TOLD = ['workers', 'docs', 'README.md', 'LICENSE', 'CHANGELOG.md', 'package.json']
+const TOLD = ['workers', 'docs', 'README.md', 'LICENSE', 'SECURITY.md', 'CHANGELOG.md', 'package.json']
 
 function listProblems(packed) {
   const tracked = execFileSync('git', ['ls-files', '-z', ...TOLD], { cwd: root, encoding: 'utf8' })

@@ -7,7 +7,8 @@ const onnx = [...files, 'files']
 const models = [...onnx, 'onnx']
 const runtimes = [...models, 'models']
 const runs = [...runtimes, 'runtimes']
-const suites = [...runs, 'runs']
+const options = runtimes
+const suites = [...runs, 'runs', 'options']
 const settings = [...suites, 'suites']
 const server = [...suites, 'suites', 'reporters']
 const library = [...settings, 'settings', 'reporters']
@@ -22,6 +23,7 @@ export const allowed = {
   models,
   runtimes,
   runs,
+  options,
   suites,
   reporters: suites,
   server,

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
 import { run } from '../src/cli/program.ts'
 import type { Result } from '../src/domain/result.ts'
 import type { RunHeader, Summary } from '../src/domain/run.ts'
 import { WarmWorkers } from '../src/runtimes/warm-workers.ts'
+import { atFileEnd } from './file-end.ts'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 export const main = join(root, 'dist/cli/main.js')
@@ -29,15 +29,10 @@ export interface JsonReport {
   readonly summary: Summary
 }
 
-const folders: string[] = []
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
-
 /** A new folder that is removed when the test file is done. */
 export function temporaryFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `assay ${name} `))
-  folders.push(folder)
+  atFileEnd(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
@@ -58,9 +53,20 @@ export function copyFixture(name: string, to: string): void {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** They serve every command of a test file; closing them ends those that wait for more. */
-export const workers = new WarmWorkers()
-afterAll(() => workers.close())
+let workers: WarmWorkers | null = null
+
+/** They serve every command of a test file. */
+function warmWorkers(): WarmWorkers {
+  if (workers === null) atFileEnd(closeWorkers)
+  workers ??= new WarmWorkers()
+  return workers
+}
+
+/** Ends those that wait for more work. */
+export async function closeWorkers(): Promise<void> {
+  await workers?.close()
+  workers = null
+}
 
 /** Collects what a command prints. */
 class KeptText extends Writable {
@@ -76,7 +82,15 @@ class KeptText extends Writable {
 export async function assay(args: readonly string[], cwd: string, env: Environment = {}): Promise<Ran> {
   const [stdout, stderr] = [new KeptText(), new KeptText()]
   const stdin = Readable.from([])
-  const io = { cwd, env: environmentOf(env), stdin, stdout, stderr, signals: new EventEmitter(), workers }
+  const io = {
+    cwd,
+    env: environmentOf(env),
+    stdin,
+    stdout,
+    stderr,
+    signals: new EventEmitter(),
+    workers: warmWorkers(),
+  }
   return { code: await run(args, io), signal: null, stdout: stdout.text, stderr: stderr.text }
 }
 

@@ -11,6 +11,11 @@ const MARKS: Readonly<Record<BrowserPart, RegExp>> = {
 
 const TICK_MS = 10
 
+/** Processes below one whose command line holds a text. */
+export function processesBelow(below: number, text: string): number[] {
+  return descendants(below).filter((pid) => read(`/proc/${pid}/cmdline`).includes(text))
+}
+
 /** Kills a part of every browser below a process; says how many processes that were. */
 export function killPart(part: BrowserPart, below: number): number {
   const pids = partsBelow(part, below)

@@ -27,9 +27,9 @@ describe('the program of a command target', () => {
     const env = { AWS_SECRET_ACCESS_KEY: SECRET, GITHUB_TOKEN_X: SECRET, MYCC_HOME: '/opt/mycc', LC_TIME: 'C' }
     const folder = newProject()
     const { of } = await told(folder, command('tells', ',env=MYCC_HOME'), env)
-    const variables = JSON.parse(of('variables'))
+    const variables = Object.fromEntries(JSON.parse(of('variables')))
     expect(variables).toMatchObject({ MYCC_HOME: '/opt/mycc', LC_TIME: 'C', PATH: expect.stringMatching(/./) })
-    expect(Object.keys(variables)).not.toContain('AWS_SECRET_ACCESS_KEY')
+    expect([variables.AWS_SECRET_ACCESS_KEY, variables.GITHUB_TOKEN_X]).toEqual([null, null])
     const files = readdirSync(join(folder, '.assay'), { withFileTypes: true, recursive: true }).filter((f) =>
       f.isFile(),
     )
@@ -37,6 +37,39 @@ describe('the program of a command target', () => {
     for (const { parentPath, name } of files) {
       expect(readFileSync(join(parentPath, name)).includes(SECRET), name).toBe(false)
     }
+  })
+
+  test.each(['=', ',arg='])(
+    'a secret among its arguments, after "%s", is in no report, record or command line',
+    async (between) => {
+      const folder = newProject()
+      const code = 'console.error(process.argv.join()),process.exit(3)'.replaceAll(',', ';')
+      const target = `command:${process.execPath},arg=-e,arg=${code},arg=--,arg=--token${between}${SECRET}`
+      const reporters = ['--reporter', 'terminal', '--reporter', 'junit:junit.xml', '--reporter', 'json:report.json']
+      const {
+        code: exit,
+        stdout,
+        stderr,
+      } = await assay(['test', 'model.onnx', '--target', target, ...reporters], folder)
+      expect([exit, stdout]).toEqual([1, expect.stringContaining(`--token${between}***`)])
+      const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((f) => f.isFile())
+      expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(['junit.xml', 'report.json', 'run.json']))
+      const texts = files.map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'utf8')])
+      const leaks = [['stdout', stdout], ['stderr', stderr], ...texts].filter(([, text]) => text!.includes(SECRET))
+      expect(leaks.map(([name]) => name)).toEqual([])
+    },
+  )
+
+  test('a secret among its arguments reaches it, and its case is found by the shown id', async () => {
+    const folder = newProject()
+    const target = command('tells', `,arg=--token=${SECRET}`).replace('mine=', '')
+    const { results, of } = await told(folder, target)
+    expect(results[0]!.id).toMatch(/,arg=--token=\*\*\*$/)
+    expect(JSON.parse(of('options')).arg).toContain(`--token=${SECRET}`)
+    const shown = `^${results[0]!.id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`
+    expect(results[0]!.reproduce).toContain('--token=***')
+    const again = await assayJson(['test', 'model.onnx', '--target', target, '-t', shown], folder)
+    expect(again.results).toHaveLength(1)
   })
 
   test('a named variable that is not set is told once', async () => {

@@ -42,13 +42,17 @@ export async function decodeWithOrt(file: string, prompts: PaddedPrompts, steps:
   return logits
 }
 
-/** What transformers computes from the folder's weights. */
-export function decodeWithTransformers(folder: string, prompts: PaddedPrompts, steps: number): StepLogits[] {
+/** What transformers computes from the weights of each folder, in one process: importing it takes seconds. */
+export function decodeWithTransformers(
+  folders: readonly string[],
+  prompts: PaddedPrompts,
+  steps: number,
+): StepLogits[][] {
   const script = join(root, 'test/decode-with-transformers.py')
-  const input = JSON.stringify({ folder, ...prompts, steps })
+  const input = JSON.stringify({ folders, ...prompts, steps })
   const ran = spawnSync(TEST_PYTHON ?? 'python3', [script], { input, encoding: 'utf8', maxBuffer: 2 ** 28 })
   if (ran.status !== 0) throw new Error(ran.stderr)
-  return JSON.parse(ran.stdout) as StepLogits[]
+  return JSON.parse(ran.stdout) as StepLogits[][]
 }
 
 export function largestDifference(a: readonly StepLogits[], b: readonly StepLogits[]): number {

@@ -270,7 +270,7 @@ describe('what cannot be decoded is refused in one line', () => {
   test.each([
     [['tset', 'healthy'], '"tset" of assay decoders; did you mean "test"?'],
     [['healthy/'], 'write assay decoders test healthy/'],
-    [[], 'write assay decoders test, or assay decoders baseline'],
+    [[], 'missing subcommand: use assay decoders test or assay decoders baseline'],
     [['test'], 'no model to decode with; give a Hugging Face folder or an id'],
     [['test', 'healthy', '--gate', 'pared'], '--gate "pared"; did you mean "paired"?'],
     [['test', 'healthy', '--gate', 'paired'], '--gate paired needs what the baseline gave on the same prompts'],

@@ -1,13 +1,18 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemBrowser } from '../src/runtimes/chromium/find-browser.ts'
-import { assay, ended, project, startAssay } from './assay.ts'
+import { assay, ended, project, startAssay, temporaryFolder } from './assay.ts'
 import { describeWithBrowser } from './browser.ts'
+import { writePlanted } from './diff-tensors.ts'
+import { until } from './events.ts'
 import { affineModel } from './small-models.ts'
 
 /** Starts the command, gives the address that it prints and a way to end it. */
-async function opened(args: readonly string[], folder: string) {
-  const child = startAssay(['diff', ...args, '--open'], folder, { BROWSER: 'none' })
+async function opened(args: readonly string[], folder: string, env: Record<string, string> = {}) {
+  const child = startAssay(['diff', ...args, '--open'], folder, { BROWSER: 'none', ...env })
   const end = ended(child)
   const url = await new Promise<string>((resolve, reject) => {
     let said = ''
@@ -24,6 +29,52 @@ async function opened(args: readonly string[], folder: string) {
   }
   return { url, stop }
 }
+
+async function tensors(): Promise<string> {
+  const folder = temporaryFolder('tensors')
+  await writePlanted(folder)
+  return folder
+}
+
+/** A browser that only writes down what it was told to open. */
+function writingBrowser(name = 'browser') {
+  const folder = temporaryFolder('browser')
+  const [program, words] = [join(folder, name), join(folder, 'words')]
+  mkdirSync(dirname(program), { recursive: true })
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" >"${words}.draft"\nmv "${words}.draft" "${words}"\n`)
+  chmodSync(program, 0o755)
+  const told = async () => {
+    await until(() => existsSync(words), 'the browser was started')
+    return readFileSync(words, 'utf8').trimEnd()
+  }
+  return { program, told, wasStarted: () => existsSync(words) }
+}
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+test('the address is in no command line, but in a file that only its user can read and that goes with the command', async () => {
+  const folder = await tensors()
+  const { program, told } = writingBrowser()
+  const { url, stop } = await opened(['reference.npy', 'noisy.npy'], folder, { BROWSER: program })
+  const href = await told()
+  expect(href).toMatch(/^file:\/\/\/.*\/assay-page-\w+\/open\.html$/)
+  const path = fileURLToPath(href)
+  expect(readFileSync(path, 'utf8')).toContain(`content="0;url=${url}"`)
+  expect([modeOf(path), modeOf(dirname(path))]).toEqual(['600', '700'])
+  expect(await stop()).toBe(0)
+  expect(existsSync(dirname(path))).toBe(false)
+})
+
+test('a helper that opens addresses on another machine is not started on a file of this one', async () => {
+  const folder = await tensors()
+  const { program, wasStarted } = writingBrowser('helpers/browser.sh')
+  const { url, stop } = await opened(['reference.npy', 'noisy.npy'], folder, {
+    BROWSER: program,
+  })
+  expect(url).toContain('?token=')
+  expect(await stop()).toBe(0)
+  expect(wasStarted()).toBe(false)
+})
 
 describeWithBrowser('assay diff --open', () => {
   let browser: Browser
@@ -48,6 +99,19 @@ describeWithBrowser('assay diff --open', () => {
     expect(text).toContain('a/layer_Mul_scaled@off, reference (ort:cpu) ↔ a/layer_Mul_scaled@off, target (off)')
     expect(text).toContain('float32 single layer (table)')
     expect(text).toMatch(/within\s*6/)
+    await page.close()
+    expect(await stop()).toBe(0)
+  })
+
+  test('is reached through the file that hides its address', async () => {
+    const folder = await tensors()
+    const { program, told } = writingBrowser()
+    const { url, stop } = await opened(['reference.npy', 'noisy.npy'], folder, { BROWSER: program })
+    const page = await browser.newPage()
+    await page.goto(await told())
+    await page.getByText('difference').first().waitFor()
+    expect(new URL(page.url()).host).toBe(new URL(url).host)
+    expect(page.url()).not.toContain('token')
     await page.close()
     expect(await stop()).toBe(0)
   })

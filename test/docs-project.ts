@@ -7,7 +7,7 @@ import { writeNpy } from '../src/files/npy.ts'
 import { buildModel } from '../src/onnx/builder.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
-import { copyFixture, main, root, temporaryFolder } from './assay.ts'
+import { assay, copyFixture, main, root, temporaryFolder } from './assay.ts'
 import { writePlanted } from './diff-tensors.ts'
 import { TEST_PYTHON } from './python.ts'
 
@@ -101,8 +101,34 @@ function writeScript(path: string, line: string): void {
   chmodSync(path, 0o755)
 }
 
-/** Runs a line as a reader would, with `assay` and `npx assay` at hand. */
-export function shell(line: string, cwd: string): Promise<{ code: number | null; output: string }> {
+interface CommandLine {
+  readonly env: Record<string, string>
+  readonly args: readonly string[]
+}
+
+/** `NAME=value assay word …` in words; null where only a shell knows what a line means. */
+function commandLine(line: string): CommandLine | null {
+  const code = line.replace(/ +# .*$/, '')
+  if (/[|&;<>$`*?~(){}\\\n]/.test(code)) return null
+  const words = (code.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? []).map((word) =>
+    word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'),
+  )
+  const at = words.indexOf('assay')
+  const env = words.slice(0, at).filter((word) => word.includes('='))
+  return { env: Object.fromEntries(env.map((word) => word.split(/=(.*)/s, 2))), args: words.slice(at + 1) }
+}
+
+/** Runs a line as a reader would, in this process where no shell is needed. */
+export async function runLine(line: string, cwd: string): Promise<{ code: number | null; output: string }> {
+  const command = commandLine(line)
+  if (command === null) return shell(line, cwd)
+  const env = { ASSAY_SCOPE: undefined, ASSAY_PYTHON: TEST_PYTHON, ...command.env }
+  const { code, stdout, stderr } = await assay(command.args, cwd, env)
+  return { code, output: stdout + stderr }
+}
+
+/** With `assay` and `npx assay` at hand. */
+function shell(line: string, cwd: string): Promise<{ code: number | null; output: string }> {
   const env = {
     ...process.env,
     PATH: `${join(cwd, 'bin')}:${process.env.PATH}`,

@@ -7,18 +7,19 @@ import { formatLimit } from '../src/compare/rule-text.ts'
 import { tableRule, toleranceFor } from '../src/compare/tolerances.ts'
 import { DTYPES, type DType } from '../src/domain/dtype.ts'
 import { UsageError } from '../src/domain/errors.ts'
+import { resolveOptions } from '../src/options/resolve.ts'
+import { hasShownDefault, type OptionSpec, specsOf } from '../src/options/table.ts'
 import { BASE_VARIABLES } from '../src/runtimes/inherited-environment.ts'
 import { schemaOf, TARGET_SCHEMAS } from '../src/runtimes/registry.ts'
 import { TOOLCHAIN_KEYS } from '../src/runtimes/toolchain/read-toolchain.ts'
 import { PLACEHOLDERS } from '../src/runtimes/toolchain/template.ts'
 import { MICRO_OPTIONS } from '../src/settings/command-options.ts'
 import { TEST_OPTIONS } from '../src/settings/option-table.ts'
-import { type OptionSpec, resolveOptions } from '../src/settings/options.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
 import { assay, assayJson, root } from './assay.ts'
 import { hasBrowser } from './browser.ts'
-import { floats, sampleProject, shell } from './docs-project.ts'
+import { floats, runLine, sampleProject } from './docs-project.ts'
 import { TEST_PYTHON } from './python.ts'
 
 const EXAMPLES = ['convergence', 'decoders/shakespeare', 'python-worker', 'real-models', 'toolchain', 'training'].map(
@@ -88,7 +89,7 @@ describe('commands in the documentation', () => {
       const folder = await newProject()
       if (page.endsWith('toolchains.md')) writeFileSync(join(folder, 'assay.config.ts'), exampleIn(page))
       for (const { line, exitCode } of commandsIn(page)) {
-        const { code, output } = await shell(line, folder)
+        const { code, output } = await runLine(line, folder)
         expect(code, `${line}\n${output}`).toBe(exitCode)
       }
     },
@@ -150,11 +151,11 @@ const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|'
 
 describe('tables in the documentation say what the code says', () => {
   test('options', () => {
-    expect(rowsOf('docs/configuration.md', 'options')).toEqual(TEST_OPTIONS.map(optionRow))
+    expect(rowsOf('docs/configuration.md', 'options')).toEqual(specsOf(TEST_OPTIONS).map(optionRow))
   })
 
   test('options of assay micro', () => {
-    expect(rowsOf('docs/micro.md', 'micro options')).toEqual(MICRO_OPTIONS.map(optionRow))
+    expect(rowsOf('docs/micro.md', 'micro options')).toEqual(specsOf(MICRO_OPTIONS).map(optionRow))
   })
 
   test('an option has three spellings, all with the same effect', () => {
@@ -216,14 +217,16 @@ function optionRow(spec: OptionSpec): string {
   const flags = [spec.flags, ...(spec.aliases ?? []), ...(spec.documented ?? [])]
     .map((flag) => `\`${flag}\``)
     .join(', ')
-  return row(flags, spec.commandLineOnly ? '–' : `\`${spec.key}\``, inWords ?? defaultOf(spec), help)
+  return row(
+    flags,
+    spec.commandLineOnly || spec.outsideFile ? '–' : `\`${spec.key}\``,
+    inWords ?? defaultOf(spec),
+    help,
+  )
 }
 
 function defaultOf(spec: OptionSpec): string {
-  if (spec.default === undefined || spec.default === false) return ''
-  if (spec.type !== 'bytes') return `\`${spec.default}\``
-  const size = Number(spec.default)
-  return size % 2 ** 30 === 0 ? `\`${size / 2 ** 30}gib\`` : `\`${size / 1e9}gb\``
+  return hasShownDefault(spec) ? `\`${spec.kind.write(spec.default)}\`` : ''
 }
 
 /** Dtypes with a row of their own. */

@@ -4,8 +4,6 @@ import { describe, expect, test } from 'vitest'
 import type { Diagnosis } from '../src/library/doctor/diagnose.ts'
 import { findProgram } from '../src/runtimes/find-program.ts'
 import { assay, project, temporaryFolder } from './assay.ts'
-import { hasBrowser } from './browser.ts'
-import { testWith } from './needs.ts'
 import { affineModel } from './small-models.ts'
 
 /** npm and nothing else, so that no browser is started. */
@@ -50,13 +48,6 @@ describe('assay doctor', () => {
     const { code, stdout } = await doctor(temporaryFolder('empty'), { PATH: temporaryFolder('nothing') })
     expect(code).toBe(1)
     expect(stdout).toContain('not ready to run; 2 things to look at: ! npm, ! models')
-  })
-
-  testWith('browser', hasBrowser, 'starts the browser and says what draws there', async () => {
-    const { code, runtimes } = await diagnosis(project(), { PATH: process.env.PATH })
-    const gpu = runtimes.find(({ target }) => target === 'chromium:webgpu')!
-    expect([code, gpu.state], String(gpu.reason)).toEqual([0, 'ready'])
-    expect(gpu.detail).toMatchObject({ browser: expect.stringMatching(/\d/), adapter: expect.any(String) })
   })
 
   test('says of a broken configuration and a mistyped variable what is wrong, together', async () => {

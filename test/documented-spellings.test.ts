@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { specsOf } from '../src/options/table.ts'
 import { DIFF_OPTIONS, LIST_OPTIONS, THRESHOLDS_OPTIONS } from '../src/settings/command-options.ts'
 import { CONVERGE_COMMAND_OPTIONS } from '../src/settings/converge-options.ts'
 import { DECODERS_COMMAND_OPTIONS } from '../src/settings/decoder-options.ts'
@@ -57,14 +58,15 @@ test('every option that docs/coming-from.md names is one', () => {
   const page = readFileSync(join(root, 'docs/coming-from.md'), 'utf8')
   const rows = page.split('\n').filter((line) => line.startsWith('| '))
   const here = rows.map((row) => row.split(' | ').slice(1).join(' | ')).join('\n')
-  const specs = [
-    ...TEST_OPTIONS,
-    ...LIST_OPTIONS,
-    ...DIFF_OPTIONS,
-    ...THRESHOLDS_OPTIONS,
-    ...DECODERS_COMMAND_OPTIONS,
-    ...CONVERGE_COMMAND_OPTIONS,
+  const tables = [
+    TEST_OPTIONS,
+    LIST_OPTIONS,
+    DIFF_OPTIONS,
+    THRESHOLDS_OPTIONS,
+    DECODERS_COMMAND_OPTIONS,
+    CONVERGE_COMMAND_OPTIONS,
   ]
+  const specs = tables.flatMap(specsOf)
   const known = specs.flatMap(({ flags, aliases = [] }) => [flags, ...aliases].join(' ').match(/--?[a-z-]+/g) ?? [])
   const named = here.match(/(?<=[`\s])--?[a-z][a-z-]*/g) ?? []
   expect(named.length).toBeGreaterThan(30)

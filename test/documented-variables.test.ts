@@ -1,9 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { DECODER_OPTIONS } from '../src/settings/decoder-options.ts'
 import { type DecoderValues, decoderValues } from '../src/settings/decoder-values.ts'
-import { resolveOptions } from '../src/settings/options.ts'
 import { assay, assayJson, project } from './assay.ts'
 
 const SHAPES = 'FMS_TEST_SHAPES_'
@@ -133,12 +131,12 @@ describe('the documented variables', () => {
 })
 
 const valuesOf = (environment: Record<string, string>): DecoderValues =>
-  decoderValues(resolveOptions(DECODER_OPTIONS, { commandLine: {}, environment, file: {} }), environment)
+  decoderValues({ commandLine: {}, environment, file: {} })
 
 test.each<[string, string, keyof DecoderValues, unknown, unknown]>([
-  ['COMMON_BATCH_SIZES', '1,2,4,8', 'batchSizes', [1, 2, 4, 8], [4]],
-  ['COMMON_SEQ_LENGTHS', '64, 2048', 'promptLengths', [64, 2048], [64]],
-  ['COMMON_MAX_NEW_TOKENS', '16', 'newTokens', [16], [128]],
+  ['COMMON_BATCH_SIZES', '1,2,4,8', 'batchSize', [1, 2, 4, 8], [4]],
+  ['COMMON_SEQ_LENGTHS', '64, 2048', 'promptLength', [64, 2048], [64]],
+  ['COMMON_MAX_NEW_TOKENS', '16', 'maxNewTokens', [16], [128]],
   ['CUMULATIVE_TEST_TOKENS_PER_SEQUENCE', '512', 'tokensPerSequence', 512, 1024],
   ['USE_MICRO_MODELS', '1', 'micro', true, false],
   ['MICRO_MODELS_HOME', '/mnt/tiny', 'microHome', '/mnt/tiny', undefined],

@@ -169,7 +169,7 @@ describe('the file of expected failures', () => {
     const ran = await assay(args(), folder)
     expect([ran.code, ran.stderr]).toEqual([
       4,
-      'assay: assay.config.json: expected: Invalid input: expected string, received array\n',
+      'assay: assay.config.json: expected: expected a path, found ["a.yaml"]\n',
     ])
   })
 

@@ -10,7 +10,7 @@ import {
   type TensorProto,
 } from '../src/onnx/generated/onnx-ml_pb.ts'
 import { tensorFromProto, tensorToProto } from '../src/onnx/tensor-proto.ts'
-import { attributeOf, intAttribute, nodeLabel, type Scope, scopesOf } from '../src/onnx/walk.ts'
+import { attributeOf, intAttribute, type NodeList, nodeLabel, scopesOf } from '../src/onnx/walk.ts'
 import { decodeNumbers } from '../src/tensors/decode.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
 
@@ -102,7 +102,7 @@ function sitesOf(proto: ModelProto): Site[] {
 type ConstantOf = (name: string | undefined) => TensorProto | undefined
 
 /** Initializers and Constant nodes of a scope and those around it, also behind DequantizeLinear and Identity. */
-function constantsOf(scope: Scope): ConstantOf {
+function constantsOf(scope: NodeList): ConstantOf {
   const own = new Map<string, TensorProto>()
   for (const tensor of scope.graph?.initializer ?? []) own.set(tensor.name, tensor)
   for (const node of scope.nodes) {
@@ -115,7 +115,7 @@ function constantsOf(scope: Scope): ConstantOf {
   return (name) => (name ? (own.get(name) ?? outer(name)) : undefined)
 }
 
-function nodeSites(node: NodeProto, scope: Scope, constantOf: ConstantOf): Site[] {
+function nodeSites(node: NodeProto, scope: NodeList, constantOf: ConstantOf): Site[] {
   const where = `${nodeLabel(node)} in ${scope.where}`
   const sites: Site[] = []
   for (const [input, axis] of WEIGHTS[node.opType] ?? []) {
@@ -152,7 +152,7 @@ function biasOf(node: NodeProto, constantOf: ConstantOf): TensorProto | undefine
 }
 
 /** An attribute, or the small constant that a decomposed normalisation adds under its root. */
-function epsilonSite(node: NodeProto, scope: Scope, constantOf: ConstantOf): Site['apply'] | undefined {
+function epsilonSite(node: NodeProto, scope: NodeList, constantOf: ConstantOf): Site['apply'] | undefined {
   if (NORMALISATIONS.has(node.opType)) return ({ epsilon }) => setEpsilon(node, epsilon)
   if (node.opType !== 'Add' || !scope.nodes.some((next) => next.opType === 'Sqrt' && next.input[0] === node.output[0]))
     return

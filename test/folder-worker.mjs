@@ -1,5 +1,5 @@
 // A runtime of Hugging Face folders that cannot look inside: it gives 1, 2 and the number on its command line.
-import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-desk.js'
+import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-source.js'
 import { serveRuntime } from '../dist.modules/runtimes/worker/serve-runtime.js'
 import { openSyncChannel } from '../dist.modules/runtimes/worker/sync-channel.js'
 

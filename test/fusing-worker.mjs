@@ -1,7 +1,7 @@
 // onnxruntime as a compiler that gets single nodes right and a chain of them wrong.
 import { createRequire } from 'node:module'
 import { ortRuntime } from '../dist.modules/runtimes/ort/runtime.js'
-import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-desk.js'
+import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-source.js'
 import { serveRuntime } from '../dist.modules/runtimes/worker/serve-runtime.js'
 import { openSyncChannel } from '../dist.modules/runtimes/worker/sync-channel.js'
 

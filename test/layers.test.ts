@@ -1,8 +1,6 @@
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { buildModel, type NodeParts } from '../src/onnx/builder.ts'
-import { assay, assayJson, project, root } from './assay.ts'
-import { describeWithBrowser } from './browser.ts'
+import { assay, assayJson, project } from './assay.ts'
 import { tensor } from './small-models.ts'
 
 /** x · w1 → + b → · w2, with Softmax along two axes at the end. */
@@ -135,21 +133,4 @@ describe('a whole model that fails is seen in the light of its layers', () => {
 test('a scope that does not exist is a usage error', async () => {
   const ran = await assay(['test', 'chain.onnx', '--scope', 'layer'], folder)
   expect([ran.code, ran.stderr]).toEqual([4, 'assay: unknown --scope "layer"; did you mean "layers"?\n'])
-})
-
-describeWithBrowser('Silero on WebGPU', () => {
-  test('is wrong in one layer: the Conv with 129 channels', async () => {
-    const config = ['--config', join(root, 'examples/webgpu/assay.config.ts'), '-k', 'silero']
-    const args = ['test', ...config, '--target', 'webgpu', '--scope', 'full,layers']
-    const { results, stderr } = await assayJson(args, project())
-    const failed = results.filter(({ verdict }) => verdict === 'fail')
-    expect(
-      failed.map(({ scope }) => scope),
-      stderr,
-    ).toEqual(['full_model', 'layer_Conv_If_0_then_branch__Inline_0__/encoder/0/reparam_conv/Conv'])
-    expect(results.filter(({ verdict }) => verdict === 'error')).toEqual([])
-    expect(results.filter(({ verdict }) => verdict === 'pass').length).toBeGreaterThan(90)
-    const input = Object.entries(failed[1]!.measurements).find(([key]) => key.startsWith('input.'))
-    expect(input?.[1]).toContain('float32 (1, 129, ')
-  })
 })

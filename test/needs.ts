@@ -19,6 +19,7 @@ export const NEEDS = {
   ],
   linux: ['/proc as Linux has it', 'run on Linux'],
   smallDisk: ['leave to mount a small file system', 'run as root'],
+  root: ['leave to act as another user', 'run as root'],
   user: ['a user who may not write everywhere', 'run as another user than root'],
 } as const satisfies Record<string, readonly [what: string, how: string]>
 

@@ -1,18 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { afterAll } from 'vitest'
 import { systemBrowser } from '../src/runtimes/chromium/find-browser.ts'
 import { browserFlags } from '../src/runtimes/chromium/flags.ts'
 import { readTarget } from '../src/runtimes/registry.ts'
 import { temporaryFolder } from './assay.ts'
-
-const opened: ChildProcess[] = []
-afterAll(() => Promise.all(opened.map(closeBrowser)))
+import { atFileEnd } from './file-end.ts'
 
 /** Opens an address in a browser of one's own, as a person would; it is closed when the test file is done. */
 export function openInBrowser(address: string): ChildProcess {
   const flags = browserFlags(readTarget('chromium:wasm'), temporaryFolder('profile'))
   const browser = spawn(systemBrowser(process.env.PATH!)!, [...flags, address], { stdio: 'ignore', detached: true })
-  opened.push(browser)
+  atFileEnd(() => closeBrowser(browser))
   return browser
 }
 

@@ -55,7 +55,7 @@ describe('faults planted in real models', () => {
     expect(cases.filter(({ result }) => result.verdict === 'inconclusive')).toEqual([])
     expect(cases.find(({ result }) => result.target === 'healthy')!.result.verdict).toBe('pass')
     expect(kindsOf(failed(cases))).toEqual([...caught].sort())
-    for (const { result } of cases) for (const { relL2 } of result.band ?? []) expect(relL2).toBeLessThan(1e-5)
+    for (const { result } of cases) for (const { relL2 } of result.band ?? []) expect(relL2).toBeLessThan(1e-4)
   })
 
   test('Moonshine’s int8 encoder: over tolerance is a fail or inside the printed band, never a pass', async () => {

@@ -63,7 +63,7 @@ describe('--last-failed', () => {
     expect(again.code).toBe(0)
     const all = await judge(['--lf'])
     expect(ids(all)).toEqual(['a', 'b', 'c'])
-    expect(all.stderr).toContain('nothing failed when it was last judged, or nothing was: judging all')
+    expect(all.stderr).toContain('no failures recorded, or no earlier run: judging all cases')
   })
 
   test('an id that stands for another file is another case', async () => {

@@ -30,7 +30,7 @@ function pythonThatSays(facts: object): string {
 
 describe('assay setup', () => {
   test.each([
-    [[], 'assay: set up what? write assay setup python, or --list after it\n'],
+    [[], 'assay: missing subcommand: use assay setup python, or assay setup python --list\n'],
     [['pyhton'], 'assay: unknown "pyhton" of assay setup; did you mean "python"?\n'],
     [['python', 'openvnio'], 'assay: unknown engine "openvnio" of Python; did you mean "openvino"?\n'],
     [['python', 'jax\u001b[31m'], /^assay: unknown engine "jax.*" of Python; known: iree, onnx-reference, /],

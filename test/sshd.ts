@@ -10,11 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { userInfo } from 'node:os'
+import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { root, temporaryFolder } from './assay.ts'
 import { until } from './events.ts'
+import { atFileEnd } from './file-end.ts'
 import { needTag } from './needs.ts'
 import { survivorsOf } from './survivors.ts'
 
@@ -40,11 +41,6 @@ function isProgram(path: string): boolean {
   }
 }
 
-const boards: Board[] = []
-afterAll(() => {
-  for (const board of boards) board.stop()
-})
-
 /** A runner that behaves as its words say; see the file. */
 export function runnerOf(...words: readonly string[]): string {
   const args = ['board-runner.mjs', ...words].map((word) => `,arg=${word}`).join('')
@@ -61,7 +57,7 @@ export class Board {
   readonly user = userInfo().username
   readonly lease = `test-${process.pid}-${Math.random().toString(36).slice(2, 8)}`
   /** Of the lease on the board. */
-  readonly leaseFolder = `/tmp/assay-lease-${this.lease}`
+  readonly leaseFolder = join(this.cache, 'leases', `${hostname()}.${this.lease}`)
   port = 0
   #daemon: ChildProcess | null = null
 
@@ -73,7 +69,7 @@ export class Board {
   /** It stops when the test file is done. */
   static async start(lines: readonly string[] = []): Promise<Board> {
     const board = new Board()
-    boards.push(board)
+    atFileEnd(() => board.stop())
     await board.#begin(lines)
     return board
   }

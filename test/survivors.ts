@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Command lines of the living processes whose environment holds this mark; Linux only. */
+/** Command lines of the living processes whose environment holds this mark, in a variable that workers inherit (`LC_…`); Linux only. */
 export function survivorsOf(mark: string): string[][] {
   const numbers = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const marked = numbers.filter((number) => read(`/proc/${number}/environ`).includes(mark))

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ortRuntime } from '../dist.modules/runtimes/ort/runtime.js'
-import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-desk.js'
+import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-source.js'
 import { serveRuntime } from '../dist.modules/runtimes/worker/serve-runtime.js'
 import { openSyncChannel } from '../dist.modules/runtimes/worker/sync-channel.js'
 

@@ -1,10 +1,11 @@
 // A worker of Identity models that tells what it was started with and takes its time where the first argument says so.
 import { spawn } from 'node:child_process'
 import { writeSync } from 'node:fs'
-import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-desk.js'
+import { LOCAL_MODELS } from '../dist.modules/runtimes/worker/model-source.js'
 import { serveRuntime } from '../dist.modules/runtimes/worker/serve-runtime.js'
 import { openSyncChannel } from '../dist.modules/runtimes/worker/sync-channel.js'
 
+const SHOWN = ['PATH', 'LC_TIME', 'MYCC_HOME', 'AWS_SECRET_ACCESS_KEY', 'GITHUB_TOKEN_X']
 const [how] = process.argv.slice(2)
 const spec = (name) => ({ name, kind: 'tensor', dtype: 'float32', shape: ['n'] })
 
@@ -33,7 +34,8 @@ const runtime = {
       inputs: [spec('x')],
       outputs: [spec('y')],
       detail: {
-        variables: JSON.stringify(process.env),
+        // Details are short, so only what is asked for.
+        variables: JSON.stringify(SHOWN.map((name) => [name, process.env[name]?.slice(0, 20)])),
         folder: process.cwd(),
         options: JSON.stringify(target.options),
         files: JSON.stringify(target.files ?? null),

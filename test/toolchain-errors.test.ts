@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
-import { assay, assayJson, ended, project, root, startAssay, temporaryFolder, workers } from './assay.ts'
+import { assay, assayJson, closeWorkers, ended, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { identity } from './conformance/models.ts'
 import { said, until } from './events.ts'
 import { describeWith } from './needs.ts'
@@ -125,7 +125,7 @@ describe('a toolchain that fails is an error at its stage, and says how', () => 
   })
 
   test('no process and no folder is left', async () => {
-    await workers.close()
+    await closeWorkers()
     await until(() => survivorsOf(mark).length === 0, 'its processes have ended')
     expect(readdirSync(tmp)).toEqual([])
   })

@@ -6,10 +6,10 @@ import { type ChosenBoard, chosenBoards } from '../library/boards/chosen-boards.
 import { type BoardOutcome, type BoardsRequest, workOnBoards } from '../library/boards/work-on-boards.ts'
 import type { Finding } from '../library/doctor/finding.ts'
 import { findingLines } from '../library/doctor/lines.ts'
+import { resolveOptions } from '../options/resolve.ts'
 import { inertJson } from '../reporters/json.ts'
 import { BOARDS_OPTIONS } from '../settings/command-options.ts'
-import { loadConfig } from '../settings/config-file.ts'
-import { resolveOptions } from '../settings/options.ts'
+import { chosenConfig } from '../settings/config-file.ts'
 import { type Action as Command, complain, styleOf } from './io.ts'
 
 const ACTIONS = ['list', 'free', 'clean'] as const
@@ -18,12 +18,12 @@ type Action = (typeof ACTIONS)[number]
 const NAME_WIDTH = 24
 
 export const boards: Command = async (words, options, io) => {
-  const { config } = await loadConfig(options.config as string | undefined, io.cwd)
+  const { config } = await chosenConfig(options, io.env, io.cwd)
   const sources = { commandLine: options, environment: io.env, file: config }
   const { board, force, json } = resolveOptions(BOARDS_OPTIONS, sources).values
   const { action, names } = readWords(words)
   if (force && action !== 'free') throw new UsageError('option', '--force is only for assay boards free')
-  const chosen = chosenBoards(names, config, board as string | undefined)
+  const chosen = chosenBoards(names, config, board)
   if (action !== 'list' && chosen.length !== 1) throw oneBoard(action, chosen)
   if (chosen.length === 0) {
     complain(io, 'the configuration has no ssh targets; name a board, as in assay boards root@10.0.0.7')
@@ -33,7 +33,7 @@ export const boards: Command = async (words, options, io) => {
     boards: chosen,
     cwd: io.cwd,
     environment: io.env,
-    isForced: force === true,
+    isForced: force,
   })
   const style = styleOf(io.stdout, io, options)
   const text = json

@@ -1,9 +1,9 @@
 import { relative, resolve } from 'node:path'
 import { unknown } from '../domain/target.ts'
 import { EXIT } from '../domain/verdict.ts'
+import { resolveOptions } from '../options/resolve.ts'
 import { cacheStatus, clearCache, pruneCache } from '../runs/cache-upkeep.ts'
 import { CACHE_OPTIONS } from '../settings/command-options.ts'
-import { resolveOptions } from '../settings/options.ts'
 import type { Action as Command } from './io.ts'
 
 const ACTIONS = ['status', 'prune', 'clear'] as const
@@ -14,9 +14,9 @@ export const cache: Command = async (words, options, { cwd, env, stdout }) => {
   const word = words[0] ?? 'status'
   const action = ACTIONS.find((known) => known === word)
   if (!action) throw unknown('action', `action "${word}" of assay cache`, word, ACTIONS)
-  const folder = resolve(cwd, String(values.cacheDir))
+  const folder = resolve(cwd, values.cacheDir)
   const shown = relative(cwd, folder) || '.'
-  stdout.write(`${await act(action, folder, shown, Number(values.cacheSize))}\n`)
+  stdout.write(`${await act(action, folder, shown, values.cacheSize)}\n`)
   return EXIT.ok
 }
 

@@ -1,3 +1,4 @@
+import { type Completes, type OptionSpec, type OptionTable, specsOf } from '../options/table.ts'
 import {
   BOARDS_OPTIONS,
   CACHE_OPTIONS,
@@ -14,7 +15,6 @@ import {
 import { CONVERGE_COMMAND_OPTIONS, CONVERGE_GROUPS } from '../settings/converge-options.ts'
 import { DECODER_GROUPS, DECODERS_COMMAND_OPTIONS } from '../settings/decoder-options.ts'
 import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
-import type { Completes, OptionSpec } from '../settings/options.ts'
 import type { Action } from './io.ts'
 
 export interface CommandSpec {
@@ -23,7 +23,7 @@ export interface CommandSpec {
   /** It takes no words, and says itself what is meant where some are given. */
   readonly refusesWords?: boolean
   readonly summary: string
-  readonly options: readonly OptionSpec[]
+  readonly options: OptionTable
   /** What a shell may offer for its argument. */
   readonly completes?: Completes
   /** It says itself what is wrong there, or nothing. */
@@ -157,14 +157,14 @@ export const COMMANDS: readonly CommandSpec[] = [
     argument: '[shell]',
     summary: 'print the completion script for bash, zsh or fish',
     completes: ['bash', 'zsh', 'fish'],
-    options: [],
+    options: {},
     load: async () => (await import('./completion.ts')).completion,
   },
   {
     name: '__complete',
     argument: '[words...]',
     summary: 'what may stand in place of the last word, for completion scripts',
-    options: [],
+    options: {},
     anyEnvironment: true,
     hidden: true,
     load: async () => (await import('./completion.ts')).answerShell(COMMANDS),
@@ -175,4 +175,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 export const GROUPS = [OPTION_GROUPS, DECODER_GROUPS, CONVERGE_GROUPS].flatMap((groups) => Object.entries(groups))
 
 /** Those of every command, which variables of the environment may set. */
-export const ALL_OPTIONS: readonly OptionSpec[] = COMMANDS.flatMap(({ options }) => options)
+export const ALL_OPTIONS: readonly OptionSpec[] = COMMANDS.flatMap(({ options }) => specsOf(options))

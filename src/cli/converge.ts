@@ -7,8 +7,8 @@ import { type ConvergeInvocation, convergeInvocation } from '../library/converge
 import { judgeConvergence, listConvergence } from '../library/convergence/judge-convergence.ts'
 import { type ProgramLine, programLines } from '../library/convergence/program-lines.ts'
 import { askedFor } from './asked.ts'
-import { withAudience } from './audience.ts'
 import { type Action, type CommandIo, notice } from './io.ts'
+import { withListeners } from './listeners.ts'
 import { noCaseMatches, printCaseIds, reportOutcome } from './outcome.ts'
 
 const ACTIONS = ['accept'] as const
@@ -51,8 +51,8 @@ function programText(program: ProgramLine): string {
 
 async function judge(invocation: ConvergeInvocation, renews: boolean, io: CommandIo): Promise<number> {
   const { values } = invocation
-  const outcome = await withAudience(values, io, (audience) =>
-    judgeConvergence(invocation, audience, renews ? 'renew' : 'judge'),
+  const outcome = await withListeners(values, io, (listeners) =>
+    judgeConvergence(invocation, listeners, renews ? 'renew' : 'judge'),
   )
   if (outcome.exitCode === EXIT.interrupted && invocation.converge.gather)
     notice(io, 'windows that were recorded stay; the same command goes on from the last of them')

@@ -5,8 +5,8 @@ import { type DecodersInvocation, decodersInvocation } from '../library/decoders
 import { judgeDecoders, listDecoders } from '../library/decoders/judge-decoders.ts'
 import { learnBaseline, listBaseline } from '../library/decoders/learn-baseline.ts'
 import { askedFor } from './asked.ts'
-import { withAudience } from './audience.ts'
 import { type CommandIo, notice, type Action as RunCommand } from './io.ts'
+import { withListeners } from './listeners.ts'
 import { noCaseMatches, printCaseIds, reportOutcome } from './outcome.ts'
 
 const ACTIONS = ['test', 'baseline'] as const
@@ -28,7 +28,7 @@ export const decoders: RunCommand = async (words, options, io) => {
 
 function readWords([first, ...models]: readonly string[]): { action: Action; models: readonly string[] } {
   if (first === undefined) {
-    throw new UsageError('decoders', 'what with decoders? write assay decoders test, or assay decoders baseline')
+    throw new UsageError('decoders', 'missing subcommand: use assay decoders test or assay decoders baseline')
   }
   const action = ACTIONS.find((known) => known === first)
   if (action) return { action, models }
@@ -39,8 +39,8 @@ function readWords([first, ...models]: readonly string[]): { action: Action; mod
 async function judge(action: Action, invocation: DecodersInvocation, io: CommandIo): Promise<number> {
   const { values, decoders } = invocation
   const log = (line: string) => notice(io, cleanText(line, 4000))
-  const outcome = await withAudience(values, io, (audience) =>
-    WORK[action].judge(invocation, { ...audience, ...(decoders.log === 'fms' && { log }) }),
+  const outcome = await withListeners(values, io, (listeners) =>
+    WORK[action].judge(invocation, { ...listeners, ...(decoders.log === 'fms' && { log }) }),
   )
   return reportOutcome(outcome, noCaseMatches(values), io)
 }

@@ -11,23 +11,24 @@ import { EXIT } from '../domain/verdict.ts'
 import { diffPairs, type PairsDiff } from '../files/diff-pairs.ts'
 import { writeDiffPng } from '../files/diff-png.ts'
 import type { TensorPair } from '../files/tensor-pairs.ts'
+import { resolveOptions } from '../options/resolve.ts'
+import type { Values as ValuesOf } from '../options/table.ts'
 import { printPairs, printRuns } from '../reporters/diff/print-diff.ts'
 import { diffRuns } from '../runs/diff-runs.ts'
 import { type DiffRequest, openSides } from '../runs/diff-sides.ts'
 import { DIFF_OPTIONS } from '../settings/command-options.ts'
-import { type OptionValue, resolveOptions } from '../settings/options.ts'
 import type { Action, CommandIo } from './io.ts'
 
-type Values = Readonly<Record<string, OptionValue>>
+type Values = ValuesOf<typeof DIFF_OPTIONS>
 
 export const diff: Action = async (words, options, io) => {
   const { values } = resolveOptions(DIFF_OPTIONS, { commandLine: options, environment: io.env, file: {} })
   const { cwd } = io
   const asked = await openSides(words, {
     cwd,
-    runsFolder: resolve(cwd, String(values.outputDir)),
-    ...(values.run !== undefined && { run: String(values.run) }),
-    ...(values.case !== undefined && { case: String(values.case) }),
+    runsFolder: resolve(cwd, values.outputDir),
+    ...(values.run !== undefined && { run: values.run }),
+    ...(values.case !== undefined && { case: values.case }),
   })
   const context = contextOf(values, io)
   if (asked.kind === 'runs') {
@@ -37,15 +38,15 @@ export const diff: Action = async (words, options, io) => {
     const { transitions, onlyInFirst, onlyInSecond } = found
     return transitions.length + onlyInFirst.length + onlyInSecond.length > 0 ? EXIT.failed : EXIT.ok
   }
-  const pairs = values.tensor === undefined ? asked.pairs : [pairNamed(asked.pairs, String(values.tensor))]
+  const pairs = values.tensor === undefined ? asked.pairs : [pairNamed(asked.pairs, values.tensor)]
   if (values.open) return openDiff(pairs, asked, values, io)
   const found = await diffPairs(pairs, {
-    all: values.verbose === true,
+    all: values.verbose,
     ruleOf: ruleOf(values, asked.ruleOf),
     ...(asked.judged && !hasTolerance(values) && { judged: asked.judged }),
-    ...(values.slice !== undefined && { slice: String(values.slice) }),
+    ...(values.slice !== undefined && { slice: values.slice }),
   })
-  const notes = values.png === undefined ? [] : [await drawPng(String(values.png), pairs, found, cwd)]
+  const notes = values.png === undefined ? [] : [await drawPng(values.png, pairs, found, cwd)]
   const labels = { ...asked.labels, areMany: asked.pairs.length > 1 }
   await printPairs(labels, found, notes, context)
   return found.outputs.every(({ verdict }) => verdict === 'pass') ? EXIT.ok : EXIT.failed
@@ -79,7 +80,7 @@ type AskedTensors = Extract<DiffRequest, { kind: 'tensors' }>
 
 function contextOf(values: Values, { stdout, env }: CommandIo) {
   const { color, verbose, json } = values
-  return { stdout, env, verbose: verbose === true, json: json === true, ...(typeof color === 'boolean' && { color }) }
+  return { stdout, env, verbose, json, ...(color !== undefined && { color }) }
 }
 
 function hasTolerance({ rtol, atol }: Values): boolean {
@@ -87,7 +88,7 @@ function hasTolerance({ rtol, atol }: Values): boolean {
 }
 
 function givenTolerance({ rtol, atol }: Values): { rtol?: number; atol?: number } {
-  return { ...(rtol !== undefined && { rtol: Number(rtol) }), ...(atol !== undefined && { atol: Number(atol) }) }
+  return { ...(rtol !== undefined && { rtol }), ...(atol !== undefined && { atol }) }
 }
 
 type RuleOf = (name: string, spec: TensorSpec) => Rule

@@ -3,9 +3,9 @@ import { EXIT } from '../domain/verdict.ts'
 import { diagnose } from '../library/doctor/diagnose.ts'
 import { diagnosisLines } from '../library/doctor/lines.ts'
 import { packageVersion } from '../library/package-version.ts'
+import type { OptionSpec } from '../options/table.ts'
 import { inertJson } from '../reporters/json.ts'
 import { Screen } from '../reporters/screen.ts'
-import type { OptionSpec } from '../settings/options.ts'
 import { askedFor } from './asked.ts'
 import { type Action, styleOf } from './io.ts'
 
@@ -15,7 +15,8 @@ export const doctor =
   async (_words, options, io) => {
     const { stdout, stderr, cwd } = io
     const progress = stderr.isTTY ? new Screen(stderr, styleOf(stderr, io, options)) : null
-    const asked = askedFor('test', [], { config: options.config, python: options.python }, io)
+    const { config, noConfig, python } = options
+    const asked = askedFor('test', [], { config, noConfig, python }, io)
     progress?.update([], ['looking for runtimes …'])
     const onTry = (target: string) => progress?.update([], [`trying ${cleanText(target, 60)} …`])
     const diagnosis = await diagnose(asked, all, onTry, io.workers)

@@ -8,14 +8,15 @@ import { CI_KINDS, readCi } from '../library/init/ci-text.ts'
 import { type ProjectChoices, type ProjectPlan, planProject, shownPath } from '../library/init/plan-project.ts'
 import { checkFolder, hasAssay, suggestedModels, usualCi } from '../library/init/project-facts.ts'
 import { refuseExisting, writeProject } from '../library/init/write-project.ts'
+import { resolveOptions } from '../options/resolve.ts'
+import type { Values } from '../options/table.ts'
 import type { Style } from '../reporters/style.ts'
 import { INIT_OPTIONS } from '../settings/command-options.ts'
-import { type OptionValue, resolveOptions } from '../settings/options.ts'
 import { checkTargets, DEFAULT_TARGETS } from '../settings/targets.ts'
 import { askOnTerminal, Declined, type Questions } from './ask.ts'
 import { type Action, type CommandIo, styleOf } from './io.ts'
 
-interface Wishes {
+interface GivenChoices {
   readonly models: readonly string[] | undefined
   readonly targets: readonly string[] | undefined
   readonly ci: string | undefined
@@ -27,11 +28,11 @@ export const init: Action = async (words, options, io) => {
   const folder = resolve(io.cwd, words[0] ?? '.')
   checkFolder(folder)
   const { models, target, ci, sample } = values
-  const wishes = { models, targets: target, ci, sample } as Wishes
-  if (wishes.targets) checkTargets(wishes.targets, folder)
-  if (wishes.ci !== undefined) readCi(wishes.ci)
+  const given: GivenChoices = { models, targets: target, ci, sample }
+  if (given.targets) checkTargets(given.targets, folder)
+  if (given.ci !== undefined) readCi(given.ci)
   try {
-    return await writeChosen(folder, wishes, values, io)
+    return await writeChosen(folder, given, values, io)
   } catch (error) {
     if (!(error instanceof Declined)) throw error
     io.stdout.write('\nnothing was written\n')
@@ -41,23 +42,23 @@ export const init: Action = async (words, options, io) => {
 
 async function writeChosen(
   folder: string,
-  wishes: Wishes,
-  { yes, force, color }: Readonly<Record<string, OptionValue>>,
+  given: GivenChoices,
+  { yes, force, color }: Values<typeof INIT_OPTIONS>,
   io: CommandIo,
 ): Promise<number> {
   const { stdin, stdout } = io
   const refuse = (plan: ProjectPlan) => force || refuseExisting(plan, (path) => shownPath(path, folder))
   const isAsked = stdin.isTTY && stdout.isTTY && !yes
   // Before the first question: no answer would help.
-  if (isAsked) refuse(planProject(usualChoices(folder, { ...wishes, ci: 'none', sample: false })))
-  const plan = planProject(isAsked ? await askedChoices(folder, wishes, io) : usualChoices(folder, wishes))
+  if (isAsked) refuse(planProject(usualChoices(folder, { ...given, ci: 'none', sample: false })))
+  const plan = planProject(isAsked ? await askedChoices(folder, given, io) : usualChoices(folder, given))
   refuse(plan)
-  await writeProject(plan, force === true)
+  await writeProject(plan, force)
   stdout.write(`${summaryLines(plan, folder, io.cwd, styleOf(stdout, io, { color })).join('\n')}\n`)
   return EXIT.ok
 }
 
-function usualChoices(folder: string, { models, targets, ci, sample }: Wishes): ProjectChoices {
+function usualChoices(folder: string, { models, targets, ci, sample }: GivenChoices): ProjectChoices {
   return {
     folder,
     models: models ?? suggestedModels(folder),
@@ -68,19 +69,19 @@ function usualChoices(folder: string, { models, targets, ci, sample }: Wishes): 
 }
 
 /** Asks for what no flag has said. */
-async function askedChoices(folder: string, wishes: Wishes, io: CommandIo): Promise<ProjectChoices> {
+async function askedChoices(folder: string, given: GivenChoices, io: CommandIo): Promise<ProjectChoices> {
   const questions = askOnTerminal(io)
   try {
-    const usual = usualChoices(folder, wishes)
+    const usual = usualChoices(folder, given)
     const models =
-      wishes.models ??
+      given.models ??
       (await questions.ask('Where are your models? Files, folders or globs', usual.models.join(' '), (answer) => {
         const given = wordsOf(answer)
         planProject({ ...usual, models: given })
         return given
       }))
-    const targets = wishes.targets ?? (await askTargets(questions, folder, io))
-    const ci = wishes.ci ?? (await questions.ask(`CI file: ${CI_KINDS.join(', ')}?`, usual.ci, readCi))
+    const targets = given.targets ?? (await askTargets(questions, folder, io))
+    const ci = given.ci ?? (await questions.ask(`CI file: ${CI_KINDS.join(', ')}?`, usual.ci, readCi))
     return { ...usual, models, targets, ci: readCi(ci) }
   } finally {
     questions.close()

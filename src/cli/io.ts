@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Environment } from '../domain/environment.ts'
-import { cleanProse } from '../domain/text.ts'
+import { cleanProse, withoutCommands } from '../domain/text.ts'
 import { createStyle, type Style } from '../reporters/style.ts'
 import type { WarmWorkers } from '../runtimes/warm-workers.ts'
 
@@ -35,7 +35,7 @@ export function notice({ stderr }: CommandIo, text: string): void {
 
 /** What was given may be in it: names of files, words of a configuration. */
 export function complain({ stderr }: CommandIo, text: string): void {
-  stderr.write(`assay: ${cleanProse(text)}\n`)
+  stderr.write(`assay: ${withoutCommands(cleanProse(text))}\n`)
 }
 
 export function styleOf(stream: OutputStream, { env }: CommandIo, { color }: { readonly color?: unknown }): Style {

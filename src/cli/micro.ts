@@ -8,20 +8,23 @@ import { type MicroSizes, microDecoder, readFamily } from '../models/micro/choic
 import { type DecoderConfig, FAMILIES } from '../models/micro/decoder-config.ts'
 import { exportFolder } from '../models/micro/export-folder.ts'
 import { writeMicroFolder } from '../models/micro/write-folder.ts'
+import { resolveOptions } from '../options/resolve.ts'
+import { omit, specsOf, type Values as ValuesOf } from '../options/table.ts'
 import type { Style } from '../reporters/style.ts'
 import { MICRO_OPTIONS } from '../settings/command-options.ts'
-import { type OptionValue, resolveOptions } from '../settings/options.ts'
 import { type Action, styleOf } from './io.ts'
 
 const GRAPH_DTYPES = { fp32: 'float32', fp16: 'float16' } as const
 const WEIGHT_DTYPES = { ...GRAPH_DTYPES, bf16: 'bfloat16' } as const
 
-type Values = Readonly<Record<string, OptionValue>>
+type Values = ValuesOf<typeof MICRO_OPTIONS>
 
 export const micro: Action = async (words, options, io) => {
   const { values } = resolveOptions(MICRO_OPTIONS, { commandLine: options, environment: io.env, file: {} })
   const { head, folder, files } =
-    values.from === undefined ? await writeRandom(words, values, io.cwd) : await writeExport(words, values, io.cwd)
+    values.from === undefined
+      ? await writeRandom(words, values, io.cwd)
+      : await writeExport(values.from, words, values, io.cwd)
   const lines = [head, ...fileLines(folder, files, io.cwd, styleOf(io.stdout, io, values))]
   io.stdout.write(`${lines.join('\n')}\n`)
   return EXIT.ok
@@ -37,29 +40,26 @@ interface Written {
 async function writeRandom([word]: string[], values: Values, cwd: string): Promise<Written> {
   if (word === undefined) throw new UsageError('micro', `name an architecture: ${FAMILIES.join(', ')}`)
   const config = microDecoder(readFamily(word), sizesOf(values))
-  const seed = Number(values.seed)
-  if (!Number.isSafeInteger(seed)) throw new UsageError('micro', `--seed takes a whole number, found ${seed}`)
-  const weightDType = choose(WEIGHT_DTYPES, String(values.weights), '--weights')
+  const { seed, force, output: folder } = values
+  const weightDType = WEIGHT_DTYPES[values.weights]
   const graphDTypes = graphDTypesOf(values)
-  if (values.output === undefined) throw new UsageError('micro', 'say where to write it: -o and then the folder')
-  const folder = String(values.output)
+  if (folder === undefined) throw new UsageError('micro', 'say where to write it: -o and then the folder')
   const files = await writeMicroFolder({
     folder: resolve(cwd, folder),
     config,
     seed,
     weightDType,
     graphDTypes,
-    force: values.force === true,
+    force,
   })
   return { head: `${title(config)}, seed ${seed}`, folder, files }
 }
 
-async function writeExport(words: string[], values: Values, cwd: string): Promise<Written> {
-  const folder = String(values.from)
+async function writeExport(folder: string, words: string[], values: Values, cwd: string): Promise<Written> {
   if (words.length > 0) throw new UsageError('micro', `--from reads the architecture itself; leave "${words[0]}" out`)
-  const given = MICRO_OPTIONS.filter(({ key }) => !['from', 'dtype', 'force', 'color'].includes(key)).find(
-    ({ key, default: usual }) => values[key] !== usual,
-  )
+  const all: Readonly<Record<string, unknown>> = values
+  const others = omit(MICRO_OPTIONS, ['from', 'dtype', 'force', 'color'])
+  const given = specsOf(others).find(({ key, default: usual }) => all[key] !== usual)
   if (given)
     throw new UsageError(
       'micro',
@@ -68,19 +68,19 @@ async function writeExport(words: string[], values: Values, cwd: string): Promis
   const { config, files } = await exportFolder({
     folder: resolve(cwd, folder),
     graphDTypes: graphDTypesOf(values),
-    force: values.force === true,
+    force: values.force,
   })
   return { head: title(config), folder, files }
 }
 
 function sizesOf(values: Values): MicroSizes {
-  const keys = ['layers', 'hidden', 'heads', 'kvHeads', 'intermediate', 'vocab', 'positions', 'slidingWindow']
+  const keys = ['layers', 'hidden', 'heads', 'kvHeads', 'intermediate', 'vocab', 'positions', 'slidingWindow'] as const
   return Object.fromEntries(keys.flatMap((key) => (values[key] === undefined ? [] : [[key, values[key]]])))
 }
 
 /** float16 is an addition: transformers.js and most others look for the float32 file first. */
 function graphDTypesOf({ dtype }: Values) {
-  const words = Array.isArray(dtype) ? dtype.flatMap((each) => String(each).split(',')) : []
+  const words = (dtype ?? []).flatMap((each) => each.split(','))
   const chosen = words.map((word) => choose(GRAPH_DTYPES, word, '--dtype'))
   return [...new Set(['float32' as const, ...chosen])]
 }

@@ -1,8 +1,7 @@
 import { Command, Option, type OutputConfiguration } from 'commander'
 import { UsageError } from '../domain/errors.ts'
 import { packageVersion } from '../library/package-version.ts'
-import { valueText } from '../settings/option-text.ts'
-import { flagOf, type OptionSpec } from '../settings/options.ts'
+import { flagOf, hasShownDefault, type OptionSpec, specsOf } from '../options/table.ts'
 import { type CommandSpec, GROUPS } from './commands.ts'
 import { type CommandIo, complain } from './io.ts'
 
@@ -64,14 +63,13 @@ export function addCommand(
     .exitOverride()
   if (spec.argument) command.argument(spec.argument)
   command.allowExcessArguments(spec.refusesWords === true)
-  for (const option of spec.options) addOption(command, option, io)
+  for (const option of specsOf(spec.options)) addOption(command, option, io)
   command.action(() => act(command.args, command.opts()))
 }
 
 function addOption(command: Command, spec: OptionSpec, io: CommandIo): void {
   const { aliases = [], documented = [], withoutEffect, refused } = spec
-  const hasDefault = spec.default !== undefined && spec.default !== false
-  const help = hasDefault ? `${spec.help} (default: ${valueText(spec, spec.default)})` : spec.help
+  const help = hasShownDefault(spec) ? `${spec.help} (default: ${spec.kind.write(spec.default)})` : spec.help
   command.addOption(optionOf(spec, spec.flags, help).hideHelp((withoutEffect ?? refused) !== undefined))
   for (const flags of [...aliases, ...documented]) command.addOption(optionOf(spec, flags, spec.help).hideHelp())
   if (withoutEffect) sayWhenGiven(command, spec.flags, io, (flag) => `${flag} does nothing here: ${withoutEffect}`)
@@ -84,10 +82,12 @@ function addOption(command: Command, spec: OptionSpec, io: CommandIo): void {
 
 function optionOf(spec: OptionSpec, flags: string, help: string): Option {
   const option = new Option(flags, help)
-  const group = GROUPS.find(([, specs]) => specs.some(({ key }) => key === spec.key))?.[0]
+  const group = GROUPS.find(([, table]) => Object.hasOwn(table, spec.key))?.[0]
   if (group) option.helpGroup(`${group}:`)
   option.attributeName = () => spec.key
-  if (spec.type === 'list') option.argParser((value: string, previous: string[] = []) => [...previous, value])
+  // An option of its own, whatever its name begins with.
+  option.negate = false
+  if (spec.kind.takes === 'several') option.argParser((value: string, previous: string[] = []) => [...previous, value])
   return option
 }
 

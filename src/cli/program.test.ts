@@ -1,9 +1,11 @@
 import { EventEmitter } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { formatHeader, type StoredTensor } from '../files/trace-header.ts'
+import { RunRecord } from '../runs/record.ts'
 import { COMMANDS } from './commands.ts'
 import type { CommandIo } from './io.ts'
 import { run } from './program.ts'
@@ -36,6 +38,25 @@ function keptIo(changes: Partial<CommandIo> = {}) {
 async function ran(argv: readonly string[], env: CommandIo['env'] = {}) {
   const { io, texts } = keptIo({ env })
   return { code: await run(argv, io), ...texts }
+}
+
+/** Fails where the environment is looked at. */
+function failing(io: CommandIo, error: Error): CommandIo {
+  return new Proxy(io, {
+    get: (target, key) => {
+      if (key === 'env') throw error
+      return Reflect.get(target, key)
+    },
+  })
+}
+
+/** A safetensors file with one tensor of one string. */
+function strings(data: number[]): Buffer {
+  const tensor: StoredTensor = { name: 'x', dtype: 'string', shape: [1], start: 0, byteLength: data.length }
+  const header = Buffer.from(formatHeader({ values: [{ name: 'x', kind: 'tensor', length: 1 }], tensors: [tensor] }))
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(header.length))
+  return Buffer.concat([length, header, Buffer.from(data)])
 }
 
 describe('a command line', () => {
@@ -103,15 +124,56 @@ describe('a command line', () => {
     expect(stderr.match(/--torq-chips is written/g)).toHaveLength(1)
   })
 
+  test.each([
+    ['of strings that are cut off', 'a string of the reference claims 4294967295 bytes', strings([255, 255, 255, 255])],
+    ['of nothing', 'has ONNX dtype 0, which Assay cannot decode', Buffer.alloc(0)],
+    ['of a dtype that nobody knows', 'has ONNX dtype 99, which Assay cannot decode', Buffer.from([0x10, 99])],
+  ])('that compares a file %s says so, and exits 4', async (_what, words, bytes) => {
+    const { io, texts } = keptIo()
+    const name = bytes.length > 8 ? 'a.safetensors' : 'a.pb'
+    writeFileSync(join(io.cwd, name), bytes)
+    expect(await run(['diff', name, name], io)).toBe(4)
+    expect(texts.stderr).toContain(words)
+    expect(texts.stderr).toMatch(/^assay: [^\n]+\n$/)
+  })
+
+  test('that merges shards of strangers prints nothing that steers a terminal or a CI', async () => {
+    const { io, texts } = keptIo()
+    const shards = await Promise.all(
+      [1, 2].map(async (index) => {
+        const environment = { [`c\u001b[2J${index}`]: '\u001b]0;pwn\u0007\n::error title=x::y' }
+        const plan = { digest: 'd', cases: [], selected: [] }
+        const record = await RunRecord.create(io.cwd, { shard: { index, count: 2 }, environment, options: {}, plan })
+        await record.finish({ state: 'complete', summary: null })
+        return record.folder
+      }),
+    )
+    await run(['merge', ...shards], io)
+    expect(texts.stderr).toContain('the shards ran in different environments')
+    expect(texts.stderr + texts.stdout).not.toMatch(/\u001b\]|\u001b\[2J|\u0007|^::/m)
+  })
+
+  test('that may not open more files says how to allow more', async () => {
+    const { io, texts } = keptIo()
+    const full = Object.assign(new Error('EMFILE: too many open files, open x'), { code: 'EMFILE' })
+    expect(await run(['cache'], failing(io, new Error('the cache cannot be read', { cause: full })))).toBe(4)
+    expect(texts.stderr).toBe(
+      'assay: this process may not open more files (EMFILE); allow more with `ulimit -n 1024`, or run fewer --jobs\n',
+    )
+  })
+
+  test('that meets a broken or a full disk says so in words', async () => {
+    const at = (code: string) => Object.assign(new Error(`${code}: write`), { code, path: 'x/y' })
+    const [broken, full] = [keptIo(), keptIo()]
+    expect(await run(['cache'], failing(broken.io, at('EIO')))).toBe(4)
+    expect(broken.texts.stderr).toBe('assay: the disk reported an error (EIO) at x/y; check the disk, then try again\n')
+    expect(await run(['cache'], failing(full.io, at('ENOSPC')))).toBe(4)
+    expect(full.texts.stderr).toMatch(/^assay: the disk is full \(ENOSPC\) while writing x\/y; free some space.*\n$/)
+  })
+
   test('that meets a bug says so with its stack, and exits 3', async () => {
     const { io, texts } = keptIo()
-    const broken = new Proxy(io, {
-      get: (target, key) => {
-        if (key === 'env') throw new TypeError('no environment')
-        return Reflect.get(target, key)
-      },
-    })
-    expect(await run(['cache'], broken)).toBe(3)
+    expect(await run(['cache'], failing(io, new TypeError('no environment')))).toBe(3)
     expect(texts.stderr).toMatch(
       /^assay: internal error\. This is a bug in Assay.*\nTypeError: no environment\n {4}at /,
     )

@@ -1,7 +1,9 @@
 import { CommanderError } from 'commander'
-import { FormatError, UsageError } from '../domain/errors.ts'
+import { describeTooManyFiles, tooManyFilesCode } from '../domain/error-code.ts'
+import { FormatError, SkipCase, StageError, UsageError } from '../domain/errors.ts'
 import { cleanLog } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
+import { describeDiskError } from '../runs/disk-errors.ts'
 import { checkEnvironment } from '../settings/check-environment.ts'
 import { ALL_OPTIONS, COMMANDS } from './commands.ts'
 import { type CommandIo, complain } from './io.ts'
@@ -31,11 +33,21 @@ async function parseAndRun(argv: readonly string[], io: CommandIo): Promise<numb
 }
 
 const STACK_LINES = 60
+const OF_PEOPLE = [UsageError, FormatError, StageError, SkipCase]
+
+/** What was given, or the machine, is not as it must be; null: we are to blame. */
+function forPeople(error: unknown): string | null {
+  const tooMany = tooManyFilesCode(error)
+  if (tooMany) return describeTooManyFiles(tooMany)
+  const isOfPeople = error instanceof Error && OF_PEOPLE.some((kind) => error instanceof kind)
+  return isOfPeople ? error.message : describeDiskError(error)
+}
 
 function report(error: unknown, io: CommandIo): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  if (error instanceof UsageError || error instanceof FormatError) {
-    complain(io, error.message)
+  const said = forPeople(error)
+  if (said !== null) {
+    complain(io, said)
     return EXIT.usage
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)

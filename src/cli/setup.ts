@@ -13,7 +13,8 @@ import { type Action, type CommandIo, notice, onInterrupt, styleOf } from './io.
 const THINGS = ['python']
 
 export const setup: Action = async ([thing, ...engines], options, io) => {
-  if (thing === undefined) throw new UsageError('setup', 'set up what? write assay setup python, or --list after it')
+  if (thing === undefined)
+    throw new UsageError('setup', 'missing subcommand: use assay setup python, or assay setup python --list')
   if (!THINGS.includes(thing)) throw unknown('setup', `"${thing}" of assay setup`, thing, THINGS)
   const { cwd, env, stdout } = io
   const style = styleOf(stdout, io, options)

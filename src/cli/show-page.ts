@@ -1,28 +1,33 @@
 import { spawn } from 'node:child_process'
 import type { Environment } from '../domain/environment.ts'
 import type { DiffServer } from '../server/diff-server.ts'
+import { hideAddress } from './hidden-address.ts'
 import { type CommandIo, notice, onInterrupt } from './io.ts'
 
 /** Shows a page in the user's browser and serves it until somebody ends the command. */
 export async function showPage(server: DiffServer, io: CommandIo): Promise<void> {
   const interrupted = interruption(io)
   notice(io, `${server.url}\nCtrl-C ends it; the address works once, in the first browser that opens it`)
-  openBrowser(server.url, io.env)
+  const [program, ...args] = openerOf(io.env)
+  const hidden = program === undefined ? null : await hideAddress(server.url, io.env)
+  if (program !== undefined && hidden) openBrowser([program, ...args, hidden.href], io.env)
   await interrupted
+  await hidden?.remove()
   await server.close()
 }
 
-/** `BROWSER=none` opens nothing, `BROWSER=firefox` opens that; a machine without a browser has printed the address. */
-function openBrowser(url: string, env: Environment): void {
-  const [program, ...args] = openerOf(env)
-  if (!program) return
-  const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore', env: { ...env } })
+function openBrowser([program = '', ...args]: readonly string[], env: Environment): void {
+  const child = spawn(program, args, { detached: true, stdio: 'ignore', env: { ...env } })
   child.on('error', () => {})
   child.unref()
 }
 
+/** Of a remote VS Code. Opens on the machine of whoever sits before it, which has no such file; a click on the printed address works there. */
+const REMOTE_HELPER = /[/\\]helpers[/\\]browser\.sh$/
+
+/** `BROWSER=none` opens nothing, `BROWSER=firefox` opens that; a machine without a browser has printed the address. */
 function openerOf({ BROWSER: wanted, DISPLAY, WAYLAND_DISPLAY }: Environment): string[] {
-  if (wanted === 'none') return []
+  if (wanted === 'none' || (wanted && REMOTE_HELPER.test(wanted))) return []
   if (wanted) return [wanted]
   if (process.platform === 'darwin') return ['open']
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']

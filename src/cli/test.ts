@@ -6,8 +6,8 @@ import { Screen } from '../reporters/screen.ts'
 import type { TestValues } from '../settings/test-values.ts'
 import type { FormsDump } from '../suites/onnx/forms-dump.ts'
 import { askedFor, whyNothing } from './asked.ts'
-import { withAudience } from './audience.ts'
 import { type Action, type CommandIo, notice, styleOf } from './io.ts'
+import { withListeners } from './listeners.ts'
 import { printCaseIds, reportOutcome } from './outcome.ts'
 
 export const test: Action = (paths, options, io) => judge(askedFor('test', paths, options, io), io)
@@ -38,7 +38,7 @@ export async function printIds(invocation: Invocation, io: CommandIo): Promise<n
 
 async function judgeOnce(invocation: Invocation, io: CommandIo): Promise<number> {
   const { values } = invocation
-  const outcome = await withAudience(values, io, (audience) => judgeOnnx(invocation, audience))
+  const outcome = await withListeners(values, io, (listeners) => judgeOnnx(invocation, listeners))
   if (outcome.forms) printForms(outcome.forms, values, io)
   return reportOutcome(outcome, whyNothing(invocation), io)
 }

@@ -5,22 +5,22 @@ import { nearest, unknown } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { type LearntThresholds, learnThresholds } from '../library/learn-thresholds.ts'
+import { resolveOptions } from '../options/resolve.ts'
 import { inertJson } from '../reporters/json.ts'
 import { thresholdLines } from '../reporters/threshold-lines.ts'
 import { THRESHOLDS_OPTIONS } from '../settings/command-options.ts'
-import { resolveOptions } from '../settings/options.ts'
 import type { Action, CommandIo } from './io.ts'
 
 export const thresholds: Action = async (words, options, io) => {
   const { values } = resolveOptions(THRESHOLDS_OPTIONS, { commandLine: options, environment: io.env, file: {} })
-  const metricsFolder = String(values.metricsDir)
+  const { metricsDir: metricsFolder, output = metricsFolder } = values
   const learnt = await learnThresholds({
     cwd: io.cwd,
     environment: io.env,
-    models: [...words, ...((values.model as string[] | undefined) ?? [])],
-    metrics: metricNames(values.metrics as readonly string[]),
+    models: [...words, ...values.model],
+    metrics: metricNames(values.metrics),
     metricsFolder,
-    outputFolder: String(values.output ?? metricsFolder),
+    outputFolder: output,
   })
   if (values.json) io.stdout.write(`${inertJson({ schema: 'assay/learnt-thresholds@1', learnt }, 2)}\n`)
   else for (const one of learnt) print(one, io)

@@ -17,27 +17,27 @@ export async function watch(
   io: CommandIo,
 ): Promise<number> {
   const files = new FileWatch(asked.cwd, asked.options.config as string | undefined)
-  let wish: Wish = { again: false }
+  let nextRun: NextRun = { again: false }
   for (;;) {
     const invocation = await unlessWrong(io, () => invocationOf(asked))
     await files.begin(invocation)
-    const exitCode = (await unlessWrong(io, async () => invocation && judge(wished(invocation, wish)))) ?? EXIT.usage
+    const exitCode = (await unlessWrong(io, async () => invocation && judge(wished(invocation, nextRun)))) ?? EXIT.usage
     if (exitCode === EXIT.interrupted) return exitCode
     const next = await nextWish(files, io)
     if (next === 'quit') return exitCode
-    wish = next
+    nextRun = next
   }
 }
 
 /** What the next run is to judge; by default everything. */
-interface Wish {
+interface NextRun {
   /** Not the first run, so a folder that it was told to write to holds what the one before wrote. */
   readonly again?: boolean
   readonly only?: readonly string[]
   readonly lastFailed?: boolean
 }
 
-function wished(invocation: Invocation, { only, lastFailed, again = true }: Wish): Invocation {
+function wished(invocation: Invocation, { only, lastFailed, again = true }: NextRun): Invocation {
   const { values } = invocation
   const asWished = { ...values, lastFailed: lastFailed ?? values.lastFailed, force: values.force || again }
   return { ...invocation, values: asWished, ...(only && { only }) }
@@ -54,7 +54,7 @@ async function unlessWrong<T>(io: CommandIo, work: () => Promise<T>): Promise<T 
   }
 }
 
-async function nextWish(files: FileWatch, io: CommandIo): Promise<Wish | 'quit'> {
+async function nextWish(files: FileWatch, io: CommandIo): Promise<NextRun | 'quit'> {
   const ending = new AbortController()
   const keys = listenForKeys(io.stdin, ending.signal)
   // Before anybody is told that it waits: who then presses Ctrl-C at once is heard.
@@ -70,7 +70,7 @@ async function nextWish(files: FileWatch, io: CommandIo): Promise<Wish | 'quit'>
   }
 }
 
-const WISHES: Readonly<Record<Key, Wish | 'quit'>> = { all: {}, failed: { lastFailed: true }, quit: 'quit' }
+const WISHES: Readonly<Record<Key, NextRun | 'quit'>> = { all: {}, failed: { lastFailed: true }, quit: 'quit' }
 
 function interrupted(io: CommandIo, signal: AbortSignal): Promise<'quit'> {
   return new Promise((resolve) => {

@@ -18,9 +18,22 @@ export class ByteReader {
 
   /** The next bytes; valid until the next call. */
   async take(byteLength: number): Promise<Uint8Array> {
-    if (this.#chunk.byteLength - this.#at < byteLength) return this.#gather(byteLength)
+    return this.takeAtOnce(byteLength) ?? this.#gather(byteLength)
+  }
+
+  /** The next bytes if the chunk at hand holds them all, else null; millions of small pieces need no promise each. */
+  takeAtOnce(byteLength: number): Uint8Array | null {
+    if (this.#chunk.byteLength - this.#at < byteLength) return null
     this.#at += byteLength
     return this.#chunk.subarray(this.#at - byteLength, this.#at)
+  }
+
+  /** The next four bytes as a whole number, if the chunk at hand holds them. */
+  wordAtOnce(): number | null {
+    const [chunk, at] = [this.#chunk, this.#at]
+    if (chunk.byteLength - at < 4) return null
+    this.#at = at + 4
+    return (chunk[at]! | (chunk[at + 1]! << 8) | (chunk[at + 2]! << 16) | (chunk[at + 3]! << 24)) >>> 0
   }
 
   /** Fails unless everything was read. */

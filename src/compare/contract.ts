@@ -8,7 +8,7 @@ import type { PairTask } from './pair-task.ts'
 
 export type { Tolerance } from '../domain/tolerance.ts'
 
-export type Scope = 'model' | 'layer'
+export type ToleranceScope = 'model' | 'layer'
 
 /** How a single layer computes, as far as it bears on its roundings. */
 export interface Arithmetic {
@@ -33,7 +33,7 @@ export type ComputeDType = Extract<
 >
 
 /** How to find the values that an index output selects, row-major in the output's own order. */
-export interface Selection {
+export interface IndexSelection {
   readonly op: 'ArgMax' | 'ArgMin' | 'TopK' | 'NonMaxSuppression'
   /** The indexed tensor. */
   readonly tensor: string
@@ -53,7 +53,12 @@ export type Rule =
       readonly given?: boolean
     }
   | { readonly kind: 'quantised'; readonly steps: number; readonly allowedMismatch: number; readonly source: string }
-  | { readonly kind: 'index'; readonly selection: Selection; readonly tolerance: Tolerance; readonly source: string }
+  | {
+      readonly kind: 'index'
+      readonly selection: IndexSelection
+      readonly tolerance: Tolerance
+      readonly source: string
+    }
   | { readonly kind: 'exact'; readonly source: string; readonly flags: readonly string[] }
 
 /** Measures tensors another way than chunk by chunk where they are; null for those that it leaves alone. */

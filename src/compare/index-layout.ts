@@ -1,5 +1,5 @@
 import { elementCount } from '../domain/tensor.ts'
-import type { Selection } from './contract.ts'
+import type { IndexSelection } from './contract.ts'
 
 /** Where the elements of an index output point to in the indexed tensor. */
 export interface IndexLayout {
@@ -11,7 +11,7 @@ export interface IndexLayout {
 
 /** Undefined where output and indexed tensor do not fit each other; only row-major order counts, so a reshape is fine. */
 export function layoutOf(
-  selection: Selection,
+  selection: IndexSelection,
   indexedShape: readonly number[],
   outputShape: readonly number[],
 ): IndexLayout | undefined {

@@ -5,7 +5,7 @@ import type { TensorSource } from '../domain/tensor.ts'
 import { encodeBigInts, encodeNumbers } from '../tensors/encode.ts'
 import { memorySource } from '../tensors/memory-source.ts'
 import { compareTensors } from './compare-tensors.ts'
-import type { Selection } from './contract.ts'
+import type { IndexSelection } from './contract.ts'
 import { toleranceFor } from './tolerances.ts'
 
 function tensor(dtype: DType, shape: number[], values: number[]): TensorSource {
@@ -13,7 +13,7 @@ function tensor(dtype: DType, shape: number[], values: number[]): TensorSource {
 }
 
 interface Given {
-  op?: Selection['op']
+  op?: IndexSelection['op']
   last?: boolean
   axis?: number
   indexed?: TensorSource

@@ -38,8 +38,8 @@ async function countDifferent(
   let mismatches = 0
   try {
     for (let element = 0; element < count; element++) {
-      const r = await fromReference.next()
-      const t = await fromTarget.next()
+      const r = fromReference.nextAtOnce() ?? (await fromReference.next())
+      const t = fromTarget.nextAtOnce() ?? (await fromTarget.next())
       if (isSame(r, t)) continue
       if (mismatches++ < 10) worst.add(element, 1, 0)
       worst.describe(() => [showText(r), showText(t)])
@@ -53,9 +53,14 @@ async function countDifferent(
   return mismatches
 }
 
+const LENGTH_BYTES = 4
+const NOTHING = new Uint8Array(0)
+
 class StringReader extends ByteReader {
   readonly #side: Side
   #left: number
+  /** Length of a string of which only that was read. */
+  #pending: number | null = null
 
   constructor(source: TensorSource, side: Side) {
     super(source, side)
@@ -63,14 +68,28 @@ class StringReader extends ByteReader {
     this.#left = source.byteLength
   }
 
+  /** The next string; valid until the next one is read. */
   async next(): Promise<Uint8Array> {
-    const length = stringLength(await this.take(4))
-    this.#left -= 4 + length
-    if (this.#left < 0) {
-      const what = `a string of the ${this.#side} claims ${length} bytes, more than its tensor has left; the tensor is damaged`
-      throw new StageError('compare', what, { side: this.#side })
-    }
-    return (await this.take(length)).slice()
+    const length = this.#pending ?? this.#checked(stringLength(await this.take(LENGTH_BYTES)))
+    this.#pending = null
+    return this.take(length)
+  }
+
+  /** null: it goes on in the next chunk. */
+  nextAtOnce(): Uint8Array | null {
+    const claimed = this.wordAtOnce()
+    if (claimed === null) return null
+    const length = this.#checked(claimed)
+    const text = length === 0 ? NOTHING : this.takeAtOnce(length)
+    if (text === null) this.#pending = length
+    return text
+  }
+
+  #checked(length: number): number {
+    this.#left -= LENGTH_BYTES + length
+    if (this.#left >= 0) return length
+    const what = `a string of the ${this.#side} claims ${length} bytes, more than its tensor has left; the tensor is damaged`
+    throw new StageError('compare', what, { side: this.#side })
   }
 }
 

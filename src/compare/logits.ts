@@ -1,5 +1,5 @@
 import { kernelName, withLogitKernels } from './kernels/lend.ts'
-import type { LogitKernels, RowSums, Rows } from './kernels/logits-contract.ts'
+import type { LogitKernels, LogitRows, RowSums } from './kernels/logits-contract.ts'
 import { ScalarLogitKernels } from './kernels/scalar-logits.ts'
 import { largestIds } from './largest-ids.ts'
 
@@ -60,7 +60,7 @@ export function compareRow(
   if (reference.length !== target.length) {
     throw new RangeError(`a row of ${target.length} logits against ${reference.length} of the reference`)
   }
-  const place = (rows: Rows) => {
+  const place = (rows: LogitRows) => {
     rows.reference.set(reference)
     rows.target.set(target)
   }
@@ -71,7 +71,7 @@ export function compareRow(
 export function comparePlacedRow(
   kernels: LogitKernels,
   size: number,
-  place: (rows: Rows) => void,
+  place: (rows: LogitRows) => void,
   topK: number,
 ): LogitsRow {
   const rows = kernels.rows(size)
@@ -97,7 +97,7 @@ export function comparePlacedRow(
 }
 
 /** A row with something that is not finite, or too wide for the kernels: in float64, without what is masked. */
-function compareOddRow({ reference, target }: Rows, topK: number): LogitsRow {
+function compareOddRow({ reference, target }: LogitRows, topK: number): LogitsRow {
   const { ids, masked, nonFinite } = sortOut(reference, target)
   const finite = (row: Float32Array) => Float32Array.from(ids, (id) => row[id]!)
   const [r, t] = nonFinite === 0 ? [finite(reference), finite(target)] : [reference, target]
@@ -127,7 +127,7 @@ function sortOut(reference: Float32Array, target: Float32Array) {
   return { ids, masked, nonFinite }
 }
 
-function distancesAt(row: Rows, ids: readonly number[]): LogitDistances {
+function distancesAt(row: LogitRows, ids: readonly number[]): LogitDistances {
   const { reference, target } = referee.rows(ids.length)
   for (let i = 0; i < ids.length; i++) {
     reference[i] = row.reference[ids[i]!]!

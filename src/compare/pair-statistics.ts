@@ -1,7 +1,7 @@
 import type { DType } from '../domain/dtype.ts'
 import * as at from './kernels/layout.ts'
 import { type Counted, Quantiles } from './quantiles.ts'
-import { type Place, WorstPlaces } from './worst-places.ts'
+import { type RankedPlace, WorstPlaces } from './worst-places.ts'
 
 /** A place is over its limit unless |t − r| ≤ rtol·|r| + constant, or within `ulps` steps of the storage dtype. */
 export interface PairLimits {
@@ -53,7 +53,7 @@ export interface PairPart {
   readonly first: { readonly reference: Float64Array; readonly target: Float64Array } | null
   readonly absolute: Counted
   readonly relative: Counted
-  readonly worst: readonly Place[]
+  readonly worst: readonly RankedPlace[]
 }
 
 /** Everything that is measured of two tensors. Numbers that are not finite are counted and kept out of the sums. */

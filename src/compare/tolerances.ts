@@ -1,6 +1,6 @@
 import { DTYPES, type DType } from '../domain/dtype.ts'
 import { UsageError } from '../domain/errors.ts'
-import type { Arithmetic, ComputeDType, Rule, Scope, Tolerance } from './contract.ts'
+import type { Arithmetic, ComputeDType, Rule, Tolerance, ToleranceScope } from './contract.ts'
 
 type Limits = Pick<Tolerance, 'rtol' | 'scale' | 'relL2' | 'floor'>
 
@@ -25,7 +25,7 @@ type Limits = Pick<Tolerance, 'rtol' | 'scale' | 'relL2' | 'floor'>
  * - floor (single elements, all-zero references): start. A scalar of 1e-6 that is 1 % off is an error of 1e-8 and has to
  *   fail in float32, so its floor lies below that.
  */
-const TABLE: Readonly<Record<ComputeDType, Readonly<Record<Scope, Limits>>>> = {
+const TABLE: Readonly<Record<ComputeDType, Readonly<Record<ToleranceScope, Limits>>>> = {
   float64: {
     model: { rtol: 1e-8, scale: 1e-9, relL2: 1e-9, floor: 1e-15 },
     layer: { rtol: 1e-9, scale: 1e-10, relL2: 1e-10, floor: 1e-16 },
@@ -78,7 +78,7 @@ export const PRECISIONS: readonly ComputeDType[] = [
 ]
 
 /** The table's limits for what a target computes in; the 8- and 4-bit integers share the row of int8. */
-export function toleranceFor(dtype: DType, scope: Scope, { terms, aroundOne }: Arithmetic = PLAIN): Tolerance {
+export function toleranceFor(dtype: DType, scope: ToleranceScope, { terms, aroundOne }: Arithmetic = PLAIN): Tolerance {
   const limits = TABLE[rowOf(dtype)][scope]
   const sums = sumLimit(dtype, terms)
   const rounding = aroundOne ? ROUNDINGS_AROUND_ONE * unitRoundoff(dtype) : 0
@@ -121,7 +121,7 @@ export function loneRtol({ rtol, relL2 }: Tolerance): number {
 /** The table's rule, with the words that name its row. */
 export function tableRule(
   dtype: DType,
-  scope: Scope,
+  scope: ToleranceScope,
   arithmetic: Arithmetic = PLAIN,
 ): Extract<Rule, { kind: 'float' }> {
   const tolerance = toleranceFor(dtype, scope, arithmetic)

@@ -4,7 +4,7 @@ const KEPT = 10
 /** More than the roundings of error / limit and of severity · limit. */
 const SLACK = 1e-15
 
-export interface Place {
+export interface RankedPlace {
   readonly severity: number
   readonly error: number
   readonly allowed: number
@@ -27,7 +27,7 @@ const NO_BAR: Bar = { floor: 0, high: 0, low: 0, tie: 0 }
 
 /** The places of one tensor that are furthest over their limit; among equals the largest errors, then the first ones. */
 export class WorstPlaces {
-  readonly #places: Place[] = []
+  readonly #places: RankedPlace[] = []
 
   /** Cheaper to ask than `wants`. */
   bar = NO_BAR
@@ -43,15 +43,15 @@ export class WorstPlaces {
   }
 
   /** Takes over the places of another part of the same tensor. */
-  merge(places: readonly Place[]): void {
+  merge(places: readonly RankedPlace[]): void {
     for (const place of places) this.#insert(place)
   }
 
-  get places(): readonly Place[] {
+  get places(): readonly RankedPlace[] {
     return this.#places
   }
 
-  #insert(place: Place): void {
+  #insert(place: RankedPlace): void {
     let at = this.#places.length
     while (at > 0 && isBefore(place, this.#places[at - 1]!)) at--
     this.#places.splice(at, 0, place)
@@ -82,7 +82,7 @@ export function worstOf(places: readonly WorstPlace[]): WorstPlace[] {
 }
 
 /** Among infinite severities the error itself decides, and among infinite errors the place. */
-function barOf({ severity, error }: Place): Bar {
+function barOf({ severity, error }: RankedPlace): Bar {
   if (Number.isFinite(severity))
     return { floor: 0, high: severity * (1 + SLACK), low: severity * (1 - SLACK), tie: error }
   return { floor: Math.min(rankOf(error), Number.MAX_VALUE), high: 0, low: 0, tie: Number.POSITIVE_INFINITY }
@@ -94,7 +94,7 @@ function severityOf(error: number, allowed: number): number {
   return error === 0 ? 0 : error / allowed
 }
 
-type Rank = Pick<Place, 'severity' | 'error' | 'element'>
+type Rank = Pick<RankedPlace, 'severity' | 'error' | 'element'>
 
 function isBefore(a: Rank, b: Rank): boolean {
   if (a.severity !== b.severity) return a.severity > b.severity

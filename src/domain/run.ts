@@ -6,6 +6,9 @@ export const RUN_SCHEMA = 'assay/run@1'
 
 export type RunState = 'running' | 'complete' | 'interrupted' | 'failed'
 
+/** More machines than anybody gives one run. */
+export const MOST_SHARDS = 10_000
+
 export interface Shard {
   readonly index: number
   readonly count: number
@@ -48,6 +51,8 @@ export interface RunHeader {
   readonly state: RunState
   readonly pid: number
   readonly bootId: string
+  /** When the process started, in clock ticks since boot, where the system tells. */
+  readonly startTicks?: number
   readonly startedAt: string
   readonly heartbeatAt: string
   readonly shard: Shard | null

@@ -27,16 +27,18 @@ describe('target specs', () => {
   test.each([
     ['orr:cpu', 'unknown runtime "orr" in target "orr:cpu"; did you mean "ort"?'],
     ['quantum', 'unknown runtime "quantum" in target "quantum"; known: command, ort, ort-web'],
+    ['constructor:x', 'unknown runtime "constructor" in target "constructor:x"; known: command, ort, ort-web'],
+    ['__proto__:x', 'unknown runtime "__proto__" in target "__proto__:x"; known: command, ort, ort-web'],
     ['ort:cpu,thread=2', 'unknown key "thread" in target "ort:cpu,thread=2"; did you mean "threads"?'],
     ['ort:cpu,threads', '"threads" in target "ort:cpu,threads" is not key=value'],
     ['command', 'target "command" names no device; write command:<what to run>'],
     ['command@1:run', 'command takes no version; leave "@1" out of target "command@1:run"'],
     ['command@:run', 'command takes no version; leave "@" out of target "command@:run"'],
     ['ort@:cpu', 'target "ort@:cpu" names no version after "@"; write one as in ort@1.30.0, ort@1.30, ort@latest'],
-    ['ort@^1.23', 'target "ort@^1.23" has the version "^1.23", which is none; write one as in ort@1.30.0'],
-    ['ort@..', 'has the version "..", which is none'],
-    ['ort@evil.tgz', 'has the version "evil.tgz", which is none'],
-    ['ort@../evil', 'has the version "../evil", which is none'],
+    ['ort@^1.23', 'target "ort@^1.23" names the version "^1.23", which is not a version; write one as in ort@1.30.0'],
+    ['ort@..', 'names the version "..", which is not a version'],
+    ['ort@evil.tgz', 'names the version "evil.tgz", which is not a version'],
+    ['ort@../evil', 'names the version "../evil", which is not a version'],
   ])('%s is refused with a hint', (spec, message) => {
     expect(() => name(spec)).toThrow(message)
   })
@@ -56,4 +58,5 @@ test('two letters that were swapped are one mistake', () => {
   expect(nearest('otr', ['ort', 'recorded'])).toBe('ort')
   expect(nearest('ortweb', ['ort', 'ort-web'])).toBe('ort-web')
   expect(nearest('xyz', ['ort', 'ort-web'])).toBeNull()
+  expect(nearest('ort'.repeat(10_000_000), ['ort', 'ort-web'])).toBeNull()
 })

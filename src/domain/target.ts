@@ -1,8 +1,10 @@
+import { entryOf } from './entry.ts'
 import { UsageError } from './errors.ts'
+import { redactText } from './redact.ts'
 
 /** A runtime plus device plus options: the thing under test, or the reference it is compared with. */
 export interface Target {
-  /** Canonical spec string unless the user named it. */
+  /** Canonical spec string, without secrets, unless the user named it. */
   readonly name: string
   readonly runtime: string
   readonly version: string | null
@@ -53,19 +55,25 @@ export const COMMON_OPTIONS: Readonly<Record<string, string | null>> = {
 export type TargetSchemas = Readonly<Record<string, TargetSchema>>
 
 /** `[name=]runtime[@version][:device][,key=value]…` */
-export function parseTarget(spec: string, schemas: TargetSchemas): Target {
-  const { given, rest } = splitName(spec)
+export function parseTarget(written: string, schemas: TargetSchemas): Target {
+  const { given, rest } = splitName(written)
+  const spec = redactText(written)
   const [head = '', ...pairs] = rest.split(',')
   const colon = head.indexOf(':')
   const [runtime = '', version = null] = splitOnce(colon < 0 ? head : head.slice(0, colon), '@')
-  const schema = schemas[runtime]
+  const schema = entryOf(schemas, runtime)
   if (!schema) throw unknown('target', `runtime "${runtime}" in target "${spec}"`, runtime, Object.keys(schemas))
   if (version !== null) checkVersion(spec, runtime, version, schema)
   const device = (colon < 0 ? '' : head.slice(colon + 1)) || schema.defaultDevice
   if (!device && !schema.address)
     throw new UsageError('target', `target "${spec}" names no device; write ${runtime}:<what to run>`)
   const target = { runtime, version, device, options: parsePairs(spec, pairs, schema) }
-  return { name: given ?? formatTarget(target, schema), ...target }
+  return { name: given ?? nameOfTarget(target, schema), ...target }
+}
+
+/** What stands for it where nobody named it: in ids, reports and records, which others read. */
+export function nameOfTarget(target: Omit<Target, 'name'>, schema: TargetSchema): string {
+  return redactText(formatTarget(target, schema))
 }
 
 /** Canonical form: device always written, keys sorted, keys at their default dropped. */
@@ -91,7 +99,8 @@ function checkVersion(spec: string, runtime: string, version: string, schema: Ta
     throw new UsageError('target', `${runtime} takes no version; leave "@${version}" out of target "${spec}"`)
   }
   if (isVersionWord(version)) return
-  const problem = version === '' ? 'names no version after "@"' : `has the version "${version}", which is none`
+  const problem =
+    version === '' ? 'names no version after "@"' : `names the version "${version}", which is not a version`
   const examples = ['1.30.0', '1.30', 'latest'].map((word) => `${runtime}@${word}`)
   throw new UsageError('target', `target "${spec}" ${problem}; write one as in ${examples.join(', ')}`)
 }
@@ -108,7 +117,7 @@ function parsePairs(spec: string, pairs: readonly string[], schema: TargetSchema
   const options: Record<string, string> = {}
   for (const pair of pairs) {
     const [key, value] = splitOnce(pair, '=')
-    if (value === null) throw new UsageError('target', `"${pair}" in target "${spec}" is not key=value`)
+    if (value === null) throw new UsageError('target', `"${redactText(pair)}" in target "${spec}" is not key=value`)
     if (!Object.hasOwn(known, key)) throw unknown('target', `key "${key}" in target "${spec}"`, key, Object.keys(known))
     options[key] = Object.hasOwn(options, key) ? `${options[key]},${value}` : value
   }
@@ -123,11 +132,14 @@ export function unknown(code: string, what: string, word: string, known: readonl
 
 /** The known word that a mistyped one most likely means. */
 export function nearest(word: string, known: readonly string[]): string | null {
+  const most = (name: string) => Math.max(1, Math.floor(name.length / 3))
   const ranked = known
+    // Words of other lengths are further apart than that, and a word may be as long as a book.
+    .filter((name) => Math.abs(name.length - word.length) <= most(name))
     .map((name) => ({ name, distance: editDistance(word, name) }))
     .sort((a, b) => a.distance - b.distance)
   const best = ranked[0]
-  return best && best.distance <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : null
+  return best && best.distance <= most(best.name) ? best.name : null
 }
 
 /** Letters added, left out, changed, or two of them swapped. */

@@ -61,8 +61,15 @@ export interface Trace {
 }
 
 export function tensorNames(value: TraceValue): string[] {
-  if (value.kind === 'tensor') return [value.name]
-  return Array.from({ length: value.length }, (_, i) => `${value.name}#${i}`)
+  return [...eachTensorName([value])]
+}
+
+/** One after another: a value that nobody has checked may claim more than there is room for. */
+export function* eachTensorName(values: readonly TraceValue[]): Generator<string> {
+  for (const { name, kind, length } of values) {
+    if (kind === 'tensor') yield name
+    else for (let i = 0; i < length; i++) yield `${name}#${i}`
+  }
 }
 
 export function elementCount(shape: readonly number[]): number {

@@ -118,6 +118,7 @@ describe('widths', () => {
   test('wraps at blanks and breaks words that are too long', () => {
     expect(wrapText('one two three four', 9)).toEqual(['one two', 'three', 'four'])
     expect(wrapText('abcdefghijkl mn', 8)).toEqual(['abcdefgh', 'ijkl mn'])
+    expect(wrapText('日本語日本語 日本', 8)).toEqual(['日本語日', '本語', '日本'])
     expect(wrapText('', 8)).toEqual([''])
   })
 })

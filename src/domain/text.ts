@@ -39,6 +39,14 @@ function lastOverprint(line: string): string {
   return line.split('\r').findLast((part) => part.trim() !== '') ?? ''
 }
 
+/**
+ * CI systems obey commands in what a step prints: GitHub takes `::name::` after any leading blanks and `##[name]`
+ * anywhere, Azure `##vso[…]`, TeamCity `##teamcity[…]`. Names and logs of a model must not reach them.
+ */
+export function withoutCommands(line: string): string {
+  return line.replace(/^((?:\s|\u001b\[[0-9;]*m)*):(?=:)/, '$1: ').replace(/##(?=[a-z]*\[)/gi, '## ')
+}
+
 /** Whether a terminal shows all of a text, and nothing else than it. */
 export function isSeen(text: string): boolean {
   return text.search(UNSEEN) < 0
@@ -116,13 +124,14 @@ function takeWidthFromEnd(text: string, width: number): string {
 export function wrapText(text: string, width: number): string[] {
   const limit = Math.max(width, 8)
   const lines: string[] = []
-  let line = ''
+  let [line, lineWidth] = ['', 0]
   for (const word of text.split(' ').flatMap((part) => breakWord(part, limit))) {
-    const longer = line === '' ? word : `${line} ${word}`
-    if (line !== '' && displayWidth(longer) > limit) {
+    const width = displayWidth(word)
+    const isFirst = line === ''
+    if (!isFirst && lineWidth + 1 + width > limit) {
       lines.push(line)
-      line = word
-    } else line = longer
+      ;[line, lineWidth] = [word, width]
+    } else [line, lineWidth] = isFirst ? [word, width] : [`${line} ${word}`, lineWidth + 1 + width]
   }
   return line === '' && lines.length > 0 ? lines : [...lines, line]
 }
@@ -130,13 +139,15 @@ export function wrapText(text: string, width: number): string[] {
 function breakWord(word: string, width: number): string[] {
   if (displayWidth(word) <= width) return [word]
   const parts: string[] = []
-  let part = ''
+  let [part, partWidth] = ['', 0]
   for (const character of word) {
-    if (part !== '' && displayWidth(part) + characterWidth(character) > width) {
+    const more = characterWidth(character)
+    if (part !== '' && partWidth + more > width) {
       parts.push(part)
-      part = ''
+      ;[part, partWidth] = ['', 0]
     }
     part += character
+    partWidth += more
   }
   return [...parts, part]
 }

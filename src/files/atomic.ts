@@ -11,6 +11,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   EACCES: 'no permission to write {path}; mend the permissions or choose another folder',
   EPERM: 'not permitted to write {path}; mend the permissions or choose another folder',
   ENOENT: 'the folder of {path} does not exist; create it first',
+  EIO: 'the disk reported an error while writing {path}; check the disk or choose another folder',
   ENOTDIR: 'a part of {path} is a file where a folder was expected; choose another folder',
 }
 
@@ -92,7 +93,7 @@ async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Not every system lets a folder be opened or synced; the rename itself is atomic without it. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null)
   await handle?.sync().catch(() => undefined)
   await handle?.close()

@@ -1,11 +1,11 @@
-import { open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { openRegular } from './regular-file.ts'
 
 const BLOCK_BYTES = 2 ** 20
 
 /** CRC-32 of a file's content: tells a damaged file from a whole one, nothing more. */
 export async function crc32File(path: string): Promise<number> {
-  const handle = await open(path, 'r')
+  const { handle } = await openRegular(path)
   try {
     const block = Buffer.allocUnsafe(BLOCK_BYTES)
     let sum = 0

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileAtomic } from './atomic.ts'
+import { fileChunks, readText } from './regular-file.ts'
 
 /** sha256 of a file's content, in hex, without holding the file. */
 export async function sha256File(path: string): Promise<string> {
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Uint8Array)
+  for await (const chunk of fileChunks(path)) hash.update(chunk)
   return hash.digest('hex')
 }
 
@@ -42,7 +42,7 @@ export class FileDigests {
   async #kept(path: string, identity: string): Promise<string> {
     if (this.#folder === null) return sha256File(path)
     const file = join(this.#folder, `${digestOf(identity)}.sha256`)
-    const kept = await readFile(file, 'utf8').catch(() => '')
+    const kept = await readText(file).catch(() => '')
     if (/^[0-9a-f]{64}$/.test(kept)) return kept
     const digest = await sha256File(path)
     // Where it cannot be kept, it is read again next time.

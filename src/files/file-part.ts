@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 import { FormatError } from '../domain/errors.ts'
+import { openRegularSync } from './regular-file.ts'
 
 /** Where a tensor's bytes lie. */
 export interface FilePart {
@@ -15,10 +16,10 @@ export interface OpenPart {
 
 /** Opens a tensor's bytes for reading anywhere, in this thread and at once. */
 export function openPart({ path, start }: FilePart): OpenPart {
-  const handle = openSync(path, 'r')
+  const { descriptor } = openRegularSync(path)
   return {
-    fill: (bytes, offset) => fill(handle, bytes, start + offset, path),
-    close: () => closeSync(handle),
+    fill: (bytes, offset) => fill(descriptor, bytes, start + offset, path),
+    close: () => closeSync(descriptor),
   }
 }
 

@@ -127,6 +127,13 @@ describe('hostile files are refused', () => {
     await expect(readNpy(await make())).rejects.toThrow(message)
   })
 
+  test.each(['|S0', '<U0'])('strings of no width (%s) are read where they are few', async (descr) => {
+    const few = await readNpy(await npy(dict(descr, '(2,)'), new Uint8Array(0)))
+    expect(decodeStrings(few.bytes, 2)).toEqual(['', ''])
+    const many = await npy(dict(descr, '(4000000000,)'), new Uint8Array(0))
+    await expect(readNpy(many)).rejects.toThrow('claims 4000000000 strings of 0 bytes, at most 1024 are read')
+  })
+
   test('a header of digits is read in linear time', async () => {
     const read = async (digits: number) => {
       await expect(readNpy(await npy(dict('<f4', `(${'1'.repeat(digits)}!`), pickle))).rejects.toThrow(/dict/)

@@ -92,8 +92,16 @@ async function headerRange(
   return { start, length }
 }
 
+/** NumPy gives a width of 0 only to empty strings; a file may claim any number of them and have no bytes. */
+const MOST_EMPTY_STRINGS = 1024
+
 function checkSize(header: NpyHeader, dataBytes: number, path: string): void {
-  const needed = elementCount(header.shape) * header.itemBytes
+  const count = elementCount(header.shape)
+  const needed = count * header.itemBytes
+  if (header.itemBytes === 0 && count > MOST_EMPTY_STRINGS) {
+    const found = `${path} claims ${count} strings of 0 bytes, at most ${MOST_EMPTY_STRINGS} are read`
+    throw new FormatError('npy', `${found}; save them with a width of 1 or more`)
+  }
   if (Number.isSafeInteger(needed) && needed === dataBytes) return
   const what = `${header.dtype} of shape (${header.shape.join(', ')})`
   throw new FormatError('npy', `${path} has ${dataBytes} bytes of data, but ${what} takes ${needed}; get it again`)
@@ -138,7 +146,12 @@ async function readConverted(
 
 function toRowMajor(bytes: Uint8Array, shape: readonly number[], itemBytes: number): Uint8Array {
   const out = new Uint8Array(bytes.length)
-  const strides = shape.map((_, axis) => elementCount(shape.slice(0, axis)))
+  let stride = 1
+  const strides = shape.map((size) => {
+    const own = stride
+    stride *= size
+    return own
+  })
   const index = shape.map(() => 0)
   const count = elementCount(shape)
   for (let i = 0, from = 0; i < count; i++) {

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { appendFile, lstat, mkdir, readdir, readFile, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
+import { appendFile, lstat, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
 import { explainWriteError } from './atomic.ts'
+import { readText } from './regular-file.ts'
 
 /** Whose files they are: the option that writes them, such as `--debug-ir`. */
 interface Owner {
@@ -139,7 +140,7 @@ function inTheWay(place: string): UsageError {
 
 /** The marker may hold anything by now, so only plain names count, and nothing is reached through a link. */
 async function removeListed(path: string, marker: string): Promise<void> {
-  const text = await readFile(marker, 'utf8').catch(() => null)
+  const text = await readText(marker).catch(() => null)
   if (text === null) return
   const folders = new Set<string>()
   for (const name of text.split('\n').slice(1)) {

@@ -1,5 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { FormatError } from '../domain/errors.ts'
+import { openRegular } from './regular-file.ts'
 
 export const CHUNK_BYTES = 8 * 1024 * 1024
 /** One read cannot take 2 GiB or more. */
@@ -31,7 +32,7 @@ export async function* readRange(
   byteLength: number,
   chunkBytes = CHUNK_BYTES,
 ): AsyncGenerator<Uint8Array> {
-  const handle = await open(path, 'r')
+  const { handle } = await openRegular(path)
   try {
     if (byteLength === 0) yield new Uint8Array(0)
     for (let done = 0; done < byteLength; done += chunkBytes) {
@@ -47,11 +48,9 @@ export async function withFile<T>(
   path: string,
   use: (handle: FileHandle, byteLength: number) => Promise<T>,
 ): Promise<T> {
-  const handle = await open(path, 'r')
+  const { handle, byteLength } = await openRegular(path)
   try {
-    const stat = await handle.stat()
-    if (!stat.isFile()) throw new FormatError('not-a-file', `${path} is not a regular file; give a file`)
-    return await use(handle, stat.size)
+    return await use(handle, byteLength)
   } finally {
     await handle.close()
   }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { PairLimits } from '../compare/pair-statistics.ts'
 import { type Blocks, blocksOf, MOST_CELLS, worstOfBlocks } from '../compare/slice/blocks.ts'
 import { decodePairs, roomFor } from '../compare/slice/classify.ts'
-import { cellCount, type Grid, type Window } from '../compare/slice/grid.ts'
+import { type CellWindow, cellCount, type Grid } from '../compare/slice/grid.ts'
 import { Tallier, type Tally } from '../compare/slice/tally.ts'
 import { DTYPES, type DType } from '../domain/dtype.ts'
 import { decodeNumbers } from '../tensors/decode.ts'
@@ -35,7 +35,7 @@ export interface SliceCells {
 }
 
 /** The cells of a window: its elements, or of each block the worst one where there are too many. */
-export async function readCells(task: SliceTask, window: Window, mostCells = MOST_CELLS): Promise<SliceCells> {
+export async function readCells(task: SliceTask, window: CellWindow, mostCells = MOST_CELLS): Promise<SliceCells> {
   const blocks = blocksOf(window, mostCells)
   if (blocks.rowStep > 1 || blocks.colStep > 1) return readWorst(task, blocks)
   return { blocks, bytes: task.sides.map(({ reader }) => reader.read(window)), places: null, tally: null }
@@ -60,7 +60,7 @@ async function readWorst(task: SliceTask, blocks: Blocks): Promise<SliceCells> {
 }
 
 /** Rows of blocks, and parts of these where they are long. */
-function* partsOf({ window, rowStep, colStep }: Blocks): Generator<Window> {
+function* partsOf({ window, rowStep, colStep }: Blocks): Generator<CellWindow> {
   const width = Math.max(1, Math.floor(TURN_ELEMENTS / rowStep / colStep)) * colStep
   for (let row = 0; row < window.rows; row += rowStep) {
     const rows = Math.min(rowStep, window.rows - row)

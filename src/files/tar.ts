@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs'
 import { FormatError } from '../domain/errors.ts'
+import { fileChunks } from './regular-file.ts'
 
 /** A file as it goes into an archive. */
 export interface TarFile {
@@ -20,7 +20,7 @@ export async function* tarChunks(files: readonly TarFile[]): AsyncGenerator<Uint
   for (const file of files) {
     yield tarHeader(file)
     let sent = 0
-    for await (const chunk of createReadStream(file.path, { highWaterMark: 2 ** 20 }) as AsyncIterable<Buffer>) {
+    for await (const chunk of fileChunks(file.path)) {
       sent += chunk.length
       yield chunk
     }

@@ -1,4 +1,4 @@
-import { cellCount, cellsInRow, type Grid, type Window } from '../compare/slice/grid.ts'
+import { type CellWindow, cellCount, cellsInRow, type Grid } from '../compare/slice/grid.ts'
 import { DTYPES, type DType } from '../domain/dtype.ts'
 import { FormatError } from '../domain/errors.ts'
 import type { TensorSource } from '../domain/tensor.ts'
@@ -13,7 +13,7 @@ const MAX_HELD_BYTES = 2 ** 30
 
 export interface SliceReader {
   /** The elements of a window that are there, row after row, packed as in a tensor of their own. */
-  read(window: Window): Uint8Array
+  read(window: CellWindow): Uint8Array
   close(): void
 }
 
@@ -66,7 +66,7 @@ async function heldBytes(source: TensorSource): Promise<Bytes> {
   return { at, fill: (out, offset) => out.set(at(offset, out.length)), close: () => {} }
 }
 
-function readWindow(dtype: DType, bytes: Bytes, grid: Grid, window: Window): Uint8Array {
+function readWindow(dtype: DType, bytes: Bytes, grid: Grid, window: CellWindow): Uint8Array {
   const { bits } = DTYPES[dtype]
   const elements = cellCount(grid, window)
   const out = new Uint8Array(Math.ceil((elements * bits) / 8))

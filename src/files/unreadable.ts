@@ -7,12 +7,19 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'has a name too long for this system',
 }
 
+/** It is as somebody made it, and stays so; false: reading failed for another reason, as with a broken disk. */
+export function isUnreadable(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return Object.hasOwn(CAUSES, code) || isAbsent(error)
+}
+
 /** What goes after the path of something that could not be read: `is a link to x.onnx, which does not exist`. */
 export function unreadableText(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : null
   if (code === null) throw error
   const link = code === 'ENOENT' ? linkAt(path) : null
   if (link !== null) return `is a link to ${link}, which does not exist`
+  if (code === 'ENOENT' && isMisread(path)) return NOT_UTF8
   return CAUSES[code] ?? `cannot be read (${code})`
 }
 
@@ -23,8 +30,15 @@ export function whyUnreadable(path: string): string | null {
     else accessSync(path, constants.R_OK)
     return null
   } catch (error) {
-    return isAbsent(error) && linkAt(path) === null ? null : unreadableText(path, error)
+    return isAbsent(error) && linkAt(path) === null && !isMisread(path) ? null : unreadableText(path, error)
   }
+}
+
+const NOT_UTF8 = 'has a name that is not UTF-8, so it cannot be opened; rename it'
+
+/** Node gives other bytes of a name as U+FFFD, and then there is no such file. */
+function isMisread(path: string): boolean {
+  return path.includes('\ufffd')
 }
 
 function isAbsent(error: unknown): boolean {

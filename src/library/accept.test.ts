@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ExpectedFailure } from '../domain/expected-failure.ts'
+import { resolveOptions } from '../options/resolve.ts'
 import { acceptedLines } from '../reporters/accepted-lines.ts'
 import { executeRun, type RunRequest } from '../runs/execute.ts'
 import { FAIL, freshFolder, PASS, runRequest, tinySuite } from '../runs/testing/tiny-suite.ts'
 import { expectedPlace } from '../settings/expected-place.ts'
 import { TEST_OPTIONS } from '../settings/option-table.ts'
-import { resolveOptions } from '../settings/options.ts'
 import { testValues } from '../settings/test-values.ts'
 import { acceptOutcome, refuseUnwritable } from './accept.ts'
 

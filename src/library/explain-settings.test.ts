@@ -63,6 +63,29 @@ describe('settings', () => {
     )
   })
 
+  test('of decoders and training are told where a configuration or a documented variable has them', async () => {
+    const config = {
+      decoders: { models: ['tiny'], topK: 5, batchSize: '1,8' },
+      convergence: [{ testConfigPath: 'tests.yml', storagePath: 'results' }],
+    }
+    const project = folderWith({ 'assay.config.json': JSON.stringify(config) })
+    const environment = { FMS_TEST_SHAPES_FAILURE_THRESHOLD: '0.02', ASSAY_MAX_NEW_TOKENS: '16' }
+    const { titles, rows } = await explained({ environment }, project)
+    expect(titles).toEqual(expect.arrayContaining(['Decoders', 'Decoders: judging logits', 'Convergence']))
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        'models | tiny | config file assay.config.json:decoders.models',
+        'topK | 5 | config file assay.config.json:decoders.topK',
+        'batchSize | 1,8 | config file assay.config.json:decoders.batchSize',
+        'failureRate | 0.02 | environment FMS_TEST_SHAPES_FAILURE_THRESHOLD',
+        'maxNewTokens | 16 | environment ASSAY_MAX_NEW_TOKENS',
+        'logits | top | default',
+        '[0] | testConfigPath=tests.yml storagePath=results | config file assay.config.json:convergence[0]',
+      ]),
+    )
+    expect((await explained()).titles.filter((title) => /Decoders|Convergence/.test(title))).toEqual([])
+  })
+
   test('never hold a secret', async () => {
     const options = { target: ['command:./runner,arg=--token=hunter2'] }
     const { rows, settings } = await explained({ options })

@@ -1,10 +1,13 @@
 import { relative } from 'node:path'
+import type { Environment } from '../domain/environment.ts'
+import { redact } from '../domain/redact.ts'
+import type { Origin } from '../options/kinds.ts'
+import { resolveOptions, type Sources } from '../options/resolve.ts'
+import { environmentName, flagOf, type OptionSpec, type OptionTable, specsOf } from '../options/table.ts'
 import type { AssayConfig } from '../settings/assay-config.ts'
+import { DECODER_GROUPS, DECODER_OPTIONS } from '../settings/decoder-options.ts'
 import { onnxChoices } from '../settings/onnx-choices.ts'
 import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
-import { valueText } from '../settings/option-text.ts'
-import { environmentName, flagOf, type OptionSpec, type Origin, resolveOptions } from '../settings/options.ts'
-import { redact } from '../settings/redact.ts'
 import { defaultGlobs } from '../suites/onnx/discover.ts'
 import { type Asked, type Invocation, invocationOf } from './invocation.ts'
 
@@ -40,22 +43,65 @@ export async function explainSettings(asked: Asked): Promise<ExplainedSettings> 
   onnxChoices(values, loaded.config)
   const file = loaded.path === null ? null : relative(asked.cwd, loaded.path)
   const groups = [models(asked, loaded.config, file), ...options(asked, invocation, file)]
-  return { file, groups: [...groups, ...sections(loaded.config, file ?? '')] }
+  return { file, groups: [...groups, ...decoders(asked, loaded.config, file), ...sections(loaded.config, file ?? '')] }
 }
 
-function options(asked: Asked, { loaded, values: settled }: Invocation, file: string | null): SettingGroup[] {
+function options(asked: Asked, { loaded, values }: Invocation, file: string | null): SettingGroup[] {
   const sources = { commandLine: asked.options, environment: asked.environment, file: loaded.config }
-  const { values, origins } = resolveOptions(TEST_OPTIONS, sources)
+  const { origins, values: given } = resolveOptions(TEST_OPTIONS, sources)
+  // Where it runs decides about the reporters.
+  const settled = { ...given, reporter: values.reporter }
+  return optionGroups(OPTION_GROUPS, { values: settled, origins }, (key) => `${file}:${key}`, sources)
+}
+
+/** Where a configuration names decoders, or a variable sets something for them. */
+function decoders({ environment }: Asked, { decoders: section }: AssayConfig, file: string | null): SettingGroup[] {
+  const sources = { commandLine: {}, environment, file: section ?? {} }
+  const resolved = resolveOptions(DECODER_OPTIONS, sources)
+  const isSet = Object.values(resolved.origins).some((origin) => origin !== 'default')
+  if (section === undefined && !isSet) return []
+  const place = (key: string) => `${file}:decoders.${key}`
+  const groups = optionGroups(DECODER_GROUPS, resolved, place, sources)
+  return [
+    ...decoderModels(section?.models ?? [], place('models')),
+    ...groups.map(({ title, settings }) => ({ title: `Decoders: ${title.toLowerCase()}`, settings })),
+  ]
+}
+
+function decoderModels(named: readonly string[], place: string): SettingGroup[] {
+  if (named.length === 0) return []
+  const origin = { source: 'config file', name: place } as const
+  return [{ title: 'Decoders', settings: [{ key: 'models', text: named.join(' '), value: named, origin }] }]
+}
+
+interface ResolvedTable {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly origins: Readonly<Record<string, Origin>>
+}
+
+function optionGroups(
+  groups: Readonly<Record<string, OptionTable>>,
+  { values, origins }: ResolvedTable,
+  place: (key: string) => string,
+  { environment }: Pick<Sources, 'environment'>,
+): SettingGroup[] {
   const explain = (spec: OptionSpec): ExplainedSetting => {
-    // Where it runs decides about the reporters.
-    const value = spec.key === 'reporter' ? settled.reporter : values[spec.key]
-    const text = String(redact(valueText(spec, value)))
-    return { key: nameOf(spec), text, value: redact(value) ?? null, origin: originOf(spec, origins[spec.key]!, file) }
+    const value = values[spec.key]
+    const text = String(redact(value === undefined ? defaultInWords(spec) : spec.kind.write(value)))
+    const origin = originOf(spec, origins[spec.key]!, place, environment)
+    return { key: nameOf(spec), text, value: redact(value) ?? null, origin }
   }
-  return Object.entries(OPTION_GROUPS).map(([title, specs]) => ({
+  return Object.entries(groups).map(([title, table]) => ({
     title,
-    settings: specs.filter((spec) => isTold(spec, origins[spec.key]!)).map(explain),
+    settings: specsOf(table)
+      .filter((spec) => isTold(spec, origins[spec.key]!))
+      .map(explain),
   }))
+}
+
+/** What happens without a value, where that depends on more than the option. */
+function defaultInWords({ help }: OptionSpec): string {
+  return /\(default: (.*)\)$/.exec(help)?.[1] ?? ''
 }
 
 /** What can only be said on the command line is told when it was. */
@@ -67,10 +113,21 @@ function nameOf(spec: OptionSpec): string {
   return spec.commandLineOnly ? flagOf(spec) : spec.key
 }
 
-function originOf(spec: OptionSpec, source: Origin, file: string | null): SettingOrigin {
-  if (source === 'environment') return { source, name: environmentName(spec.key) }
-  if (source === 'config file') return { source, name: `${file}:${spec.key}` }
+function originOf(
+  spec: OptionSpec,
+  source: Origin,
+  place: (key: string) => string,
+  environment: Environment,
+): SettingOrigin {
+  if (source === 'environment') return { source, name: variableOf(spec, environment) }
+  if (source === 'config file') return { source, name: place(spec.key) }
   return source === 'command line' ? { source, name: flagOf(spec) } : { source }
+}
+
+/** Ours, or the documented one of another tool. */
+function variableOf({ key, variable }: OptionSpec, environment: Environment): string {
+  const own = environmentName(key)
+  return environment[own] || variable === undefined ? own : variable
 }
 
 function models({ paths, cwd }: Asked, config: AssayConfig, file: string | null): SettingGroup {
@@ -85,7 +142,7 @@ function models({ paths, cwd }: Asked, config: AssayConfig, file: string | null)
 
 /** What only the file can say. */
 function sections(
-  { targets = {}, toolchains = {}, inputs = {}, dims = {}, tolerances = [] }: AssayConfig,
+  { targets = {}, toolchains = {}, inputs = {}, dims = {}, tolerances = [], convergence = [] }: AssayConfig,
   file: string,
 ): SettingGroup[] {
   const row = (key: string, place: string, given: unknown): ExplainedSetting => {
@@ -105,6 +162,7 @@ function sections(
     { title: 'Inputs by model', settings: nested('inputs', inputs) },
     { title: 'Dimensions by model', settings: nested('dims', dims) },
     { title: 'Tolerances', settings: tolerances.map((rule, i) => row(`[${i}]`, `tolerances[${i}]`, rule)) },
+    { title: 'Convergence', settings: convergence.map((each, i) => row(`[${i}]`, `convergence[${i}]`, each)) },
   ]
   return groups.filter(({ settings }) => settings.length > 0)
 }

@@ -40,7 +40,7 @@ describe('a configuration', () => {
     [{ tragets: {} }, 'unknown key "tragets" in assay.config.json; did you mean "targets"?'],
     [{ tolerances: [{ mtach: '*' }] }, /^assay\.config\.json: tolerances\.0: .*mtach/],
     [{ seed: 'three' }, '--seed takes a number of at least 0, found "three"'],
-    [{ expected: ['a.yaml'] }, 'assay.config.json: expected: Invalid input: expected string, received array'],
+    [{ expected: ['a.yaml'] }, 'assay.config.json: expected: expected a path, found ["a.yaml"]'],
   ])('that says %j is refused', async (content, message) => {
     const folder = folderWith({ 'assay.config.json': JSON.stringify(content) })
     await expect(invocationOf(asked(folder))).rejects.toThrow(message)

@@ -1,11 +1,11 @@
 import { relative } from 'node:path'
 import type { Environment } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
+import { resolveOptions } from '../options/resolve.ts'
 import type { Toolchains } from '../runtimes/toolchain/definition.ts'
 import type { AssayConfig } from '../settings/assay-config.ts'
-import { type LoadedConfig, loadConfig } from '../settings/config-file.ts'
+import { chosenConfig, type LoadedConfig } from '../settings/config-file.ts'
 import { TEST_OPTIONS } from '../settings/option-table.ts'
-import { resolveOptions } from '../settings/options.ts'
 import { withoutOverruled } from '../settings/overruled-hardware.ts'
 import { type Invoked, reproduceCommand } from '../settings/reproduce.ts'
 import { type ChosenTargets, chosenTargets } from '../settings/targets.ts'
@@ -48,12 +48,12 @@ export interface Invocation {
 
 export async function invocationOf(asked: Asked): Promise<Invocation> {
   const { command, cwd, paths, options, environment, sections = {} } = asked
-  const loaded = withSections(await loadConfig(options.config as string | undefined, cwd), sections)
-  if (command === 'run' && loaded.path === null) throw noConfig()
+  const loaded = withSections(await chosenConfig(options, environment, cwd), sections)
   const sources = { commandLine: options, environment, file: loaded.config }
   const { values: given, origins } = resolveOptions(TEST_OPTIONS, sources)
   const toolchains = toolchainsOf(loaded.config, cwd)
   const settled = testValues(given, environment)
+  if (command === 'run' && loaded.path === null) throw settled.noConfig ? forbidden() : noConfig()
   const hasTargets = command !== 'converge'
   const values = hasTargets ? withoutOverruled(settled, origins, loaded.config, toolchains) : settled
   return {
@@ -71,6 +71,11 @@ export async function invocationOf(asked: Asked): Promise<Invocation> {
 
 /** A training program is no target, so what is said of targets does not matter. */
 const NO_TARGETS = { target: undefined, reference: undefined }
+
+function forbidden(): UsageError {
+  const what = 'assay run judges what the configuration names, and --no-config or ASSAY_NO_CONFIG forbids it'
+  return new UsageError('config', `${what}; name models with assay test --no-config <model.onnx>`)
+}
 
 function noConfig(): UsageError {
   return new UsageError(

@@ -4,7 +4,7 @@ import { isGlob } from '../files/glob.ts'
 import { refuseMissing } from '../suites/onnx/discover.ts'
 import type { FormsDump } from '../suites/onnx/forms-dump.ts'
 import type { Invocation } from './invocation.ts'
-import type { Audience, JudgedOutcome, ListedCases } from './judge-suites.ts'
+import type { JudgedOutcome, ListedCases, RunListeners } from './judge-suites.ts'
 
 export interface JudgedModels extends JudgedOutcome {
   /** What `--debug-ir` wrote. */
@@ -12,14 +12,14 @@ export interface JudgedModels extends JudgedOutcome {
 }
 
 /** Judges ONNX models and Hugging Face folders, and for `assay run` all else that the configuration names. */
-export async function judgeOnnx(asked: Invocation, audience: Audience): Promise<JudgedModels> {
-  const invocation = await located(asked, audience.notice)
+export async function judgeOnnx(asked: Invocation, listeners: RunListeners): Promise<JudgedModels> {
+  const invocation = await located(asked, listeners.notice)
   if (invocation.command === 'test') refuseMissing(invocation.paths, invocation.cwd)
   const [{ judgeSuites }, { beginDump, planAll }] = await judging()
   let forms: FormsDump | null = null
-  const outcome = await judgeSuites(invocation, audience, async (pool) => {
+  const outcome = await judgeSuites(invocation, listeners, async (pool) => {
     forms = await beginDump(invocation, pool)
-    return planAll(invocation, pool, forms, audience.notice)
+    return planAll(invocation, pool, forms, listeners.notice)
   })
   return withForms(outcome, forms)
 }
@@ -34,13 +34,13 @@ function withForms(outcome: JudgedOutcome, forms: FormsDump | null): JudgedModel
 }
 
 /** The plan of an invocation; nothing runs. */
-export async function planOnnx(asked: Invocation, notice: Audience['notice']): Promise<ListedCases> {
+export async function planOnnx(asked: Invocation, notice: RunListeners['notice']): Promise<ListedCases> {
   const invocation = await located(asked, notice)
   const [{ listSuites }, { planAll }] = await judging()
   return listSuites(invocation, notice, (pool) => planAll(invocation, pool, null, notice))
 }
 
-async function located(invocation: Invocation, notice: Audience['notice']): Promise<Invocation> {
+async function located(invocation: Invocation, notice: RunListeners['notice']): Promise<Invocation> {
   const { paths, cwd } = invocation
   if (paths.every((path) => existsSync(resolve(cwd, path)) || isGlob(path))) return invocation
   return (await import('./hub-models.ts')).withHubModels(invocation, notice)

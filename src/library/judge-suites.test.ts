@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Result } from '../domain/result.ts'
@@ -15,8 +15,8 @@ const FILE = 'assay.expected.yaml'
 async function judged(folder: string, options: Record<string, unknown> = {}, more: Partial<Asked> = {}) {
   const notices: string[] = []
   const invocation = await invocationOf(asked(folder, { options, ...more }))
-  const audience = { reporters: [], notice: (text: string) => notices.push(text) }
-  const outcome = await judgeSuites(invocation, audience, async () => ({ suites: [suite], choices: {} }))
+  const listeners = { reporters: [], notice: (text: string) => notices.push(text) }
+  const outcome = await judgeSuites(invocation, listeners, async () => ({ suites: [suite], choices: {} }))
   return { ...outcome, notices, said: outcome.results.map(({ id, verdict }: Result) => `${id} ${verdict}`) }
 }
 
@@ -30,12 +30,19 @@ describe('a run', () => {
     expect(readFileSync(join(folder, '.assay/.gitignore'), 'utf8')).toBe('*\n')
   })
 
+  test('whose records and cache go elsewhere leaves nothing in the project', async () => {
+    const [folder, elsewhere] = [folderWith(), folderWith()]
+    const places = { outputDir: join(elsewhere, 'runs'), cacheDir: join(elsewhere, 'cache') }
+    expect((await judged(folder, places)).said).toEqual(['faulty fail', 'good pass'])
+    expect(readdirSync(folder)).toEqual([])
+  })
+
   test('of what failed last takes that alone, and all where nothing did', async () => {
     const folder = folderWith()
     const first = await judged(folder, { lastFailed: true })
     expect([first.said.length, first.notices]).toEqual([
       2,
-      ['nothing failed when it was last judged, or nothing was: judging all'],
+      ['no failures recorded, or no earlier run: judging all cases'],
     ])
     expect((await judged(folder, { lastFailed: true })).said).toEqual(['faulty fail'])
   })

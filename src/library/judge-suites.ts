@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { dayOf } from '../domain/expected-failure.ts'
+import { redactText } from '../domain/redact.ts'
 import type { Reporter } from '../domain/run.ts'
+import { hideFromGit } from '../files/hide-from-git.ts'
+import { isInside } from '../files/is-inside.ts'
 import type { Accepted } from '../reporters/accepted-lines.ts'
 import type { Case } from '../runs/contract.ts'
 import { readDurations } from '../runs/durations.ts'
@@ -17,16 +20,15 @@ import type { WarmWorkers } from '../runtimes/warm-workers.ts'
 import { expectedPlace, readExpected } from '../settings/expected-place.ts'
 import type { TestValues } from '../settings/test-values.ts'
 import { describeEnvironment } from './environment.ts'
-import { hideFromGit } from './hide-from-git.ts'
 import { type Invocation, reproduceOf } from './invocation.ts'
 
-export interface Audience {
+export interface RunListeners {
   readonly reporters: readonly Reporter[]
   readonly signals?: RunSignals
   /** What has no place in an event, such as that a runtime is being installed. */
   readonly notice: Notice
   /** What tools print, as it comes. */
-  readonly hear?: LaunchContext['hear']
+  readonly onOutput?: LaunchContext['onOutput']
   /** Workers that stay for the next run in this process; whoever gives them closes them. */
   readonly workers?: WarmWorkers
 }
@@ -53,17 +55,17 @@ export type PlanSuites = (pool: Pool) => Promise<Planned>
 /** Judges the cases of an invocation, records the run and, where that is asked for, accepts what fails. */
 export async function judgeSuites(
   invocation: Invocation,
-  audience: Audience,
+  listeners: RunListeners,
   planSuites: PlanSuites,
 ): Promise<JudgedOutcome> {
   const { values } = invocation
   const place = expectedPlace(values.expected, invocation.loaded.path, invocation.cwd)
   const entries = await readExpected(place, values.accept)
   const expected = { entries, today: dayOf(new Date()), partial: isPartial(invocation) }
-  if (!values.accept) return judgeExpecting(expected, invocation, audience, planSuites)
+  if (!values.accept) return judgeExpecting(expected, invocation, listeners, planSuites)
   const { acceptOutcome, refuseUnwritable } = await import('./accept.ts')
   await refuseUnwritable(place)
-  const outcome = await judgeExpecting(expected, invocation, audience, planSuites)
+  const outcome = await judgeExpecting(expected, invocation, listeners, planSuites)
   return { ...outcome, ...(await acceptOutcome(outcome, expected.entries, place, values, expected.today)) }
 }
 
@@ -75,20 +77,21 @@ function isPartial({ only, givenPaths, loaded, values }: Invocation): boolean {
 async function judgeExpecting(
   expected: ExpectedOutcomes,
   invocation: Invocation,
-  audience: Audience,
+  listeners: RunListeners,
   planSuites: PlanSuites,
 ): Promise<RunOutcome> {
   const { cwd, values } = invocation
-  await hideFromGit(join(cwd, '.assay'))
-  const pool = poolFor(invocation, audience)
+  const ours = join(cwd, '.assay')
+  const folders = { runsFolder: resolve(cwd, values.outputDir), cacheFolder: resolve(cwd, values.cacheDir) }
+  if (Object.values(folders).some((folder) => isInside(folder, ours))) await hideFromGit(ours)
+  const pool = poolFor(invocation, listeners)
   try {
     return await executeRun({
-      ...(await planRequest(invocation, await planSuites(pool), audience.notice, expected)),
+      ...(await planRequest(invocation, await planSuites(pool), listeners.notice, expected)),
       expected,
-      runsFolder: resolve(cwd, values.outputDir),
-      cacheFolder: resolve(cwd, values.cacheDir),
+      ...folders,
       cacheMaxBytes: values.cacheSize,
-      reporters: audience.reporters,
+      reporters: listeners.reporters,
       environment: describeEnvironment(),
       options: recordedOptions(invocation),
       jobs: jobsOf(values),
@@ -98,7 +101,7 @@ async function judgeExpecting(
       strict: values.strict,
       passWithNoTests: values.passWithNoTests,
       reproduce: reproduceOf(invocation),
-      ...(audience.signals && { signals: audience.signals }),
+      ...(listeners.signals && { signals: listeners.signals }),
     })
   } finally {
     await pool.close()
@@ -147,22 +150,26 @@ async function planRequest(
 
 async function narrowToFailed(cases: readonly Case[], { cwd, values }: Invocation, notice: Notice) {
   const failed = await lastFailed(resolve(cwd, values.outputDir), cases, values.strict)
-  if (!failed && cases.length > 0) notice('nothing failed when it was last judged, or nothing was: judging all')
+  if (!failed && cases.length > 0) notice('no failures recorded, or no earlier run: judging all cases')
   return failed
 }
 
-type PoolAudience = Pick<Audience, 'notice' | 'hear' | 'workers'>
+type PoolListeners = Pick<RunListeners, 'notice' | 'onOutput' | 'workers'>
 
-function poolFor({ cwd, environment, values, toolchains }: Invocation, { notice, hear, workers }: PoolAudience): Pool {
+function poolFor(
+  { cwd, environment, values, toolchains }: Invocation,
+  { notice, onOutput, workers }: PoolListeners,
+): Pool {
   const folders = { projectFolder: cwd, runtimesFolder: join(cwd, '.assay', 'runtimes') }
   const { python } = values
   const context: LaunchContext = {
     ...folders,
     environment,
+    usesProject: !values.noConfig,
     toolchains,
     owner: randomBytes(16).toString('hex'),
     notice,
-    ...(hear && { hear }),
+    ...(onOutput && { onOutput }),
     ...(python !== undefined && { python }),
   }
   const stageMs = values.timeout * 1000
@@ -186,5 +193,6 @@ function jobsOf(values: TestValues): number {
 }
 
 function recordedOptions({ command, paths, values, loaded, cwd }: Invocation): Record<string, unknown> {
-  return { command, paths, config: loaded.path && relative(cwd, loaded.path), ...values }
+  const shown = { target: values.target?.map(redactText), reference: values.reference?.map(redactText) }
+  return { ...values, ...shown, command, paths, config: loaded.path && relative(cwd, loaded.path) }
 }

@@ -9,14 +9,14 @@ import { layersSuite } from '../suites/layers/suite.ts'
 import type { FormsDump } from '../suites/onnx/forms-dump.ts'
 import { onnxSuite } from '../suites/onnx/suite.ts'
 import { type Invocation, reproduceOf } from './invocation.ts'
-import type { Audience, Planned } from './judge-suites.ts'
+import type { Planned, RunListeners } from './judge-suites.ts'
 
 /** `assay run` judges all that the configuration names; models then only where it names some. */
 export async function planAll(
   invocation: Invocation,
   pool: Pool,
   forms: FormsDump | null,
-  notice: Audience['notice'],
+  notice: RunListeners['notice'],
 ): Promise<Planned> {
   const models = planModels(invocation, pool, forms, notice)
   const others = invocation.command === 'run' ? await planOthers(invocation, pool, notice) : []
@@ -29,7 +29,7 @@ export async function planAll(
 }
 
 /** Suites that only a section of the configuration asks for. */
-async function planOthers(invocation: Invocation, pool: Pool, notice: Audience['notice']): Promise<Planned[]> {
+async function planOthers(invocation: Invocation, pool: Pool, notice: RunListeners['notice']): Promise<Planned[]> {
   const { decoders, convergence } = invocation.loaded.config
   const planned: (Planned | null)[] = []
   if (decoders) {
@@ -54,7 +54,12 @@ export async function beginDump({ cwd, values }: Invocation, pool: Pool): Promis
   return FormsDump.begin(await OwnedFolder.claim(path, FORMS_OWNER, force, shownPath(path, cwd)), pool)
 }
 
-function planModels(invocation: Invocation, pool: Pool, forms: FormsDump | null, notice: Audience['notice']): Planned {
+function planModels(
+  invocation: Invocation,
+  pool: Pool,
+  forms: FormsDump | null,
+  notice: RunListeners['notice'],
+): Planned {
   const { cwd, paths, values, loaded, targets } = invocation
   const choices = onnxChoices(values, loaded.config)
   refuseVariants([targets.reference, ...targets.otherReferences, ...targets.targets])

@@ -88,10 +88,7 @@ describe('a plan', () => {
   test('of what failed last has all where nothing did, and says so', async () => {
     const options = { target: [SAME], lastFailed: true, outputDir: 'none' }
     const { selected, notices } = await planned({ paths: ['models'], options })
-    expect([selected.length, notices]).toEqual([
-      2,
-      ['nothing failed when it was last judged, or nothing was: judging all'],
-    ])
+    expect([selected.length, notices]).toEqual([2, ['no failures recorded, or no earlier run: judging all cases']])
   })
 
   test('of one shard is a part of all', async () => {

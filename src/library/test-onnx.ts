@@ -16,6 +16,8 @@ export interface TestOnnxOptions extends Omit<AssayConfig, 'models' | 'reporter'
   readonly cwd?: string
   /** Configuration file, instead of the one found in `cwd`. */
   readonly config?: string
+  /** `cwd` is a stranger's: no assay.config.* of it is loaded and no program of it is run. */
+  readonly noConfig?: boolean
   /** Hear of every case while the run goes on. */
   readonly reporters?: readonly Reporter[]
   /** Ends the run. */
@@ -31,6 +33,7 @@ export async function testOnnx(models: string | readonly string[], options: Test
     pattern,
     cwd = process.cwd(),
     config,
+    noConfig,
     reporters = [],
     signal,
     notice = () => {},
@@ -39,7 +42,7 @@ export async function testOnnx(models: string | readonly string[], options: Test
   checkConfig(settings, 'the options of testOnnx')
   chooseKernels(process.env.ASSAY_KERNELS)
   const asked = { command: 'test' as const, cwd, paths: [models].flat(), environment: process.env, sections: settings }
-  const invocation = await invocationOf({ ...asked, options: { ...settings, keyword, pattern, config } })
+  const invocation = await invocationOf({ ...asked, options: { ...settings, keyword, pattern, config, noConfig } })
   return judgeOnnx(invocation, { reporters, notice, ...(signal && { signals: signalsOf(signal) }) })
 }
 

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FormatError } from '../domain/errors.ts'
 import { cleanText } from '../domain/text.ts'
+import { readText } from '../files/regular-file.ts'
 import type { Tokenizer } from './tokenizer/tokenizer.ts'
 
 /** Ids that end a sequence, lowest first: all that the folder's generation settings, configuration and tokenizer name. */
@@ -34,11 +34,11 @@ function idsIn(settings: object, file: string): number[] {
 async function idOfEndToken(folder: string, tokenizer: Tokenizer): Promise<number | null> {
   const { eos_token: token } = await readSettings(join(folder, 'tokenizer_config.json'))
   const content: unknown = typeof token === 'object' && token !== null ? Reflect.get(token, 'content') : token
-  return typeof content === 'string' ? tokenizer.idOf(content) : null
+  return typeof content === 'string' ? await tokenizer.idOf(content) : null
 }
 
 async function readSettings(file: string): Promise<Record<string, unknown>> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readText(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}'
     throw error
   })

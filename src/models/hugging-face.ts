@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { digestOf, type FileDigests } from '../files/digest.ts'
 import { walkFiles } from '../files/glob.ts'
+import { readTextSync } from '../files/regular-file.ts'
 import type { InputUse } from '../onnx/input-uses.ts'
 
 const CONFIG = 'config.json'
@@ -23,7 +24,7 @@ export function configOf(path: string): string | null {
 /** null: no JSON object, so some other program's. */
 function readConfig(file: string): Record<string, unknown> | null {
   try {
-    const config: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    const config: unknown = JSON.parse(readTextSync(file, LARGEST_CONFIG))
     return typeof config === 'object' && config !== null && !Array.isArray(config) ? { ...config } : null
   } catch {
     return null

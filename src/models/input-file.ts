@@ -1,8 +1,8 @@
-import { open } from 'node:fs/promises'
 import { extname, isAbsolute, join } from 'node:path'
 import { FormatError, StageError } from '../domain/errors.ts'
 import { byteLengthOf, formatShape, type Tensor, type ValueSpec } from '../domain/tensor.ts'
 import { readNpy } from '../files/npy.ts'
+import { readExactly, withFile } from '../files/read-range.ts'
 import { openTrace } from '../files/safetensors.ts'
 import { readValueFile, type StoredValue } from '../onnx/value-file.ts'
 import { readWhole } from '../tensors/read-whole.ts'
@@ -89,12 +89,9 @@ async function readRaw(path: string, spec: ValueSpec, shape: readonly number[] |
   if (!spec.dtype || !shape || byteLength === null) {
     throw new FormatError('raw', 'a raw file needs a declared shape and a dtype of fixed size; use .npy or .pb')
   }
-  const handle = await open(path)
-  try {
-    const { size } = await handle.stat()
-    if (size === byteLength) return { dtype: spec.dtype, shape, bytes: new Uint8Array(await handle.readFile()) }
-    throw new FormatError('raw', `it has ${size} bytes, but ${spec.dtype} ${formatShape(shape)} takes ${byteLength}`)
-  } finally {
-    await handle.close()
-  }
+  const { dtype } = spec
+  return withFile(path, async (handle, size) => {
+    if (size === byteLength) return { dtype, shape, bytes: await readExactly(handle, 0, size, path) }
+    throw new FormatError('raw', `it has ${size} bytes, but ${dtype} ${formatShape(shape)} takes ${byteLength}`)
+  })
 }

@@ -22,7 +22,7 @@ export type InputPolicy =
 /** A policy as configurations write it. */
 export type InputSetting = InputPolicy | number | readonly number[] | string
 
-const NUMBER = String.raw`[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?`
+const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`
 const RANGE = new RegExp(`^(${NUMBER})\\.\\.(${NUMBER})$`, 'i')
 const LIST = new RegExp(`^${NUMBER}(?:,${NUMBER})*$`, 'i')
 const FILE = /\.(npy|pb|safetensors(#.*)?|bin)$/i

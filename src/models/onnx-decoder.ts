@@ -1,5 +1,6 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { entryOf } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
 import { nearest } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
@@ -75,7 +76,7 @@ function fileIn(folder: string, variant: string | undefined): string | null {
   const found = FOLDERS.flatMap((part, i) => exportsIn(join(folder, part), i * NAMES.length))
   if (found.length === 0) return null
   const wanted = variant ?? PLAIN
-  const ending = ENDINGS[wanted] ?? wanted
+  const ending = entryOf(ENDINGS, wanted) ?? wanted
   const fitting = found.filter((one) => one.variant === ending || one.variant === wanted)
   const [best] = fitting.sort((a, b) => a.rank - b.rank)
   if (best) return best.file

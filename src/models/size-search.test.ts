@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChosenDim } from './input-dims.ts'
-import { type Sizes, searchSizes } from './size-search.ts'
+import { searchSizes, type TriedSizes } from './size-search.ts'
 
 const dim = (name: string, size: number, because = 'test', free = true): ChosenDim => ({ name, size, because, free })
 const BATCH = dim('batch', 1, 'by its name, a batch')
@@ -8,11 +8,11 @@ const BATCH = dim('batch', 1, 'by its name, a batch')
 /** Sizes that are taken where `refuse` has nothing to say about them. */
 async function search(
   open: readonly ChosenDim[],
-  refuse: (sizes: Readonly<Record<string, number>>, ranks: Sizes['ranks']) => string | null,
+  refuse: (sizes: Readonly<Record<string, number>>, ranks: TriedSizes['ranks']) => string | null,
   more: { rankless?: readonly string[]; suggested?: readonly number[] } = {},
 ) {
-  const bound = (dims: Sizes['dims']) => open.map((one) => ({ ...one, size: dims[one.name] ?? one.size }))
-  const sizesOf = (dims: Sizes['dims']) => Object.fromEntries(bound(dims).map(({ name, size }) => [name, size]))
+  const bound = (dims: TriedSizes['dims']) => open.map((one) => ({ ...one, size: dims[one.name] ?? one.size }))
+  const sizesOf = (dims: TriedSizes['dims']) => Object.fromEntries(bound(dims).map(({ name, size }) => [name, size]))
   const { found, tried } = await searchSizes({
     first: { open, refusal: refuse(sizesOf({}), {})! },
     rankless: [],
@@ -61,12 +61,12 @@ test('sizes that were given are left alone', async () => {
 })
 
 test('inputs of no declared shape get other axes', async () => {
-  const refuse = (_: object, ranks: Sizes['ranks']) => (ranks.x === 3 ? null : 'no')
+  const refuse = (_: object, ranks: TriedSizes['ranks']) => (ranks.x === 3 ? null : 'no')
   expect((await search([], refuse, { rankless: ['x'] })).ranks).toEqual({ x: 3 })
 })
 
 test('the axes that are refused in other words are those whose sizes are tried', async () => {
-  const refuse = ({ x }: Record<string, number>, ranks: Sizes['ranks']) => {
+  const refuse = ({ x }: Record<string, number>, ranks: TriedSizes['ranks']) => {
     if (ranks.x !== 4) return `needs 4 axes, found ${ranks.x ?? 2}`
     return x === 64 ? null : 'a multiple of 64'
   }
@@ -75,7 +75,7 @@ test('the axes that are refused in other words are those whose sizes are tried',
 
 test('what is too large to be tried is passed over', async () => {
   const first = { open: [dim('seq', 16)], refusal: 'no' }
-  const ask = async ({ dims }: Sizes) => (dims.seq! < 500 ? undefined : { open: first.open, refusal: null })
+  const ask = async ({ dims }: TriedSizes) => (dims.seq! < 500 ? undefined : { open: first.open, refusal: null })
   const question = { first, rankless: [], suggested: [], placeOf: () => -1, ask }
   expect(await searchSizes(question)).toEqual({
     found: { dims: { seq: 512 }, ranks: {} },

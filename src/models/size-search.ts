@@ -1,7 +1,7 @@
 import { type ChosenDim, FIRST } from './input-dims.ts'
 
 /** What inputs are made with, where conventions do not do. */
-export interface Sizes {
+export interface TriedSizes {
   readonly dims: Readonly<Record<string, number>>
   /** Of inputs that declare no shape. */
   readonly ranks: Readonly<Record<string, number>>
@@ -23,13 +23,13 @@ interface SizeQuestion {
   /** How far into the graph a refusal lies. */
   placeOf(refusal: string): number
   /** Tries these; undefined: they are too large to be tried. */
-  ask(sizes: Sizes): Promise<Tried | undefined>
+  ask(sizes: TriedSizes): Promise<Tried | undefined>
 }
 
 export interface SizeAnswer {
   /** null: none of those that were tried. */
-  readonly found: Sizes | null
-  readonly tried: readonly Sizes[]
+  readonly found: TriedSizes | null
+  readonly tried: readonly TriedSizes[]
 }
 
 const MOST_TRIES = 60
@@ -51,10 +51,10 @@ export async function searchSizes(question: SizeQuestion): Promise<SizeAnswer> {
 }
 
 class SizeSearch {
-  readonly tried: Sizes[] = []
+  readonly tried: TriedSizes[] = []
   readonly #question: SizeQuestion
   readonly #seen = new Set<string>()
-  #base: Sizes = { dims: {}, ranks: {} }
+  #base: TriedSizes = { dims: {}, ranks: {} }
   #best: Tried & { readonly refusal: string }
 
   constructor(question: SizeQuestion) {
@@ -63,7 +63,7 @@ class SizeSearch {
     this.#seen.add(JSON.stringify([{}, question.first.open.map(({ size }) => size)]))
   }
 
-  async tryRanks(): Promise<Sizes | null> {
+  async tryRanks(): Promise<TriedSizes | null> {
     const { rankless } = this.#question
     for (const rank of rankless.length > 0 ? OTHER_RANKS : []) {
       const ranks = Object.fromEntries(rankless.map((name) => [name, rank]))
@@ -77,7 +77,7 @@ class SizeSearch {
     return null
   }
 
-  async trySizes(): Promise<Sizes | null> {
+  async trySizes(): Promise<TriedSizes | null> {
     for (let further = true; further; ) {
       further = false
       for (const dims of candidates(this.#best, this.#base.dims, this.#question.suggested)) {
@@ -92,7 +92,7 @@ class SizeSearch {
   }
 
   async #try(
-    sizes: Sizes,
+    sizes: TriedSizes,
     isFurther = (refusal: string) => this.#placeOf(refusal) > this.#placeOf(this.#best.refusal),
   ): Promise<'taken' | 'further' | 'refused'> {
     const key = JSON.stringify([sizes.ranks, this.#best.open.map(({ name, size }) => sizes.dims[name] ?? size)])
@@ -151,7 +151,7 @@ function namedIn(refusal: string): number[] {
 }
 
 /** `batch=1, seq=32` */
-export function sizesText({ dims, ranks }: Sizes): string {
+export function sizesText({ dims, ranks }: TriedSizes): string {
   const axes = Object.entries(ranks).map(([name, rank]) => `${name} with ${rank === 1 ? 'one axis' : `${rank} axes`}`)
   return [...axes, ...Object.entries(dims).map(([name, size]) => `${name}=${size}`)].join(', ')
 }

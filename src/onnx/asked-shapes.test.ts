@@ -59,3 +59,7 @@ test('what changes the shape asks for nothing', async () => {
 test('a constant that is added or multiplied asks for its own axes', async () => {
   expect(await askedOf(zeros(80, 1, 3), node('Mul', 'x', 'y'))).toEqual([null, { '-3': 80, '-1': 3 }])
 })
+
+test.each(['__proto__', 'constructor', 'toString'])('an operator called %s asks for nothing', async (op) => {
+  expect(await askedOf(zeros(8, 3), node(op, 'x', 'y'))).toEqual([null, {}])
+})

@@ -1,6 +1,7 @@
+import { entryOf } from '../domain/entry.ts'
 import type { ModelProto, NodeProto } from './generated/onnx-ml_pb.ts'
-import { type Scope, scopeOfGraph, siteOf } from './graph-scope.ts'
-import type { Site } from './input-roles.ts'
+import { type GraphScope, scopeOfGraph, siteOf } from './graph-scope.ts'
+import type { NodeUse } from './input-roles.ts'
 import { attributeOf, nodeLabel } from './walk.ts'
 
 /** What operators ask of the shape of a graph input. */
@@ -23,7 +24,7 @@ interface Ask {
 }
 
 /** Operator → what its first input must be, as its weights tell. */
-const ASKS: Readonly<Record<string, (site: Site) => Ask>> = {
+const ASKS: Readonly<Record<string, (site: NodeUse) => Ask>> = {
   Conv: (site) => convolved(site, (weights) => times(weights[1], site.attribute('group', 1))),
   ConvTranspose: (site) => convolved(site, (weights) => weights[0]),
   BatchNormalization: (site) => ({ axis: 1, size: site.shapeOf(1)?.[0] }),
@@ -41,12 +42,12 @@ const ASKS: Readonly<Record<string, (site: Site) => Ask>> = {
   AveragePool: pooled,
 }
 
-function convolved(site: Site, channels: (weights: readonly (number | null)[]) => number | null | undefined): Ask {
+function convolved(site: NodeUse, channels: (weights: readonly (number | null)[]) => number | null | undefined): Ask {
   const weights = site.shapeOf(1)
   return weights ? { rank: weights.length, axis: 1, size: channels(weights) } : {}
 }
 
-function pooled({ node }: Site): Ask {
+function pooled({ node }: NodeUse): Ask {
   const kernel = attributeOf(node, 'kernel_shape')?.ints
   return kernel ? { rank: kernel.length + 2 } : {}
 }
@@ -72,7 +73,7 @@ export function findAskedShapes({ graph }: ModelProto): Map<string, AskedShape> 
   return new Map(graph.input.map(({ name }) => [name, askedOf(name, scope)]))
 }
 
-function askedOf(input: string, scope: Scope): AskedShape {
+function askedOf(input: string, scope: GraphScope): AskedShape {
   const asked = { rank: null as number | null, sizes: new Map<number, AskedSize>() }
   const queue: Likeness[] = [{ name: input, axes: null }]
   const seen = new Set<string>()
@@ -88,10 +89,10 @@ function askedOf(input: string, scope: Scope): AskedShape {
   return asked
 }
 
-function asksOf(site: Site, position: number): Ask[] {
+function asksOf(site: NodeUse, position: number): Ask[] {
   const { opType } = site.node
   if (BROADCASTING.has(opType)) return sharedAxes(site.constantShape(1 - position) ?? [])
-  return position === 0 ? [ASKS[opType]?.(site) ?? {}] : []
+  return position === 0 ? [entryOf(ASKS, opType)?.(site) ?? {}] : []
 }
 
 /** What a constant has many of, the input must have as many of, or one. */
@@ -111,7 +112,7 @@ function note(
   asked.sizes.set(at, { size, because: `as ${nodeLabel(node)} takes it` })
 }
 
-function handedOn({ node, constantShape }: Site, position: number, { axes }: Likeness): Likeness[] {
+function handedOn({ node, constantShape }: NodeUse, position: number, { axes }: Likeness): Likeness[] {
   const { opType, output } = node
   const name = output[0] ?? ''
   if (opType === 'Transpose') return permuted(node, axes)

@@ -89,6 +89,15 @@ test('data beside the model is accepted, listed, digested and read', async () =>
   expect(await modelDigest(await readModel(path), digests)).not.toBe(before)
 })
 
+test('data in a file called __proto__ is digested too', async () => {
+  const path = await asInitializer(external({ location: '__proto__' }))
+  const digests = new FileDigests()
+  await writeFile(join(folder, '__proto__'), new Uint8Array(16))
+  const before = await modelDigest(await readModel(path), digests)
+  await writeFile(join(folder, '__proto__'), new Uint8Array(16).fill(1))
+  expect(await modelDigest(await readModel(path), digests)).not.toBe(before)
+})
+
 test.each(['sub/weights.bin', './sub/weights.bin'])('data in a sub-folder (%s) is accepted', async (location) => {
   expect((await readModel(await asInitializer(external({ location })))).externalFiles).toHaveLength(1)
 })

@@ -3,7 +3,7 @@ import { namesNeededBy } from './names.ts'
 import { attributeOf, domainOf } from './walk.ts'
 
 /** Where the positions of a prompt can be cut off: at an input of a projection, or at an output of an If. */
-export interface Place {
+export interface CutPlace {
   readonly node: NodeProto
   readonly position: number
   /** Values behind it, up to the output. */
@@ -17,7 +17,7 @@ type Graphs = readonly GraphProto[]
  * Walks back from the logits, (batch, positions, vocabulary), over nodes that treat every position alike and alone, to
  * the projection to the vocabulary. null: it was not found, so it cannot be told that cutting earlier gives the same.
  */
-export function findProjection(graphs: Graphs, output: string): Place | null {
+export function findProjection(graphs: Graphs, output: string): CutPlace | null {
   const graph = graphs[0]!
   const passed = new Set<string>()
   for (let value = output; ; ) {

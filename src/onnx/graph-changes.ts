@@ -1,7 +1,7 @@
 import { equals } from '@bufbuild/protobuf'
 import { equalNodes } from './equal-nodes.ts'
 import { AttributeProtoSchema, type GraphProto, type ModelProto, type NodeProto } from './generated/onnx-ml_pb.ts'
-import { graphsOf, type Scope, scopesOf } from './walk.ts'
+import { graphsOf, type NodeList, scopesOf } from './walk.ts'
 
 /** What became of some nodes: others that make the same values, or a constant. */
 export interface Replacement {
@@ -84,7 +84,7 @@ const NOTHING: Side = { nodes: [], places: new Map(), makers: new Map(), named: 
 /** By where they are; bodies of functions are no graphs of their own, and a form may have them inlined. */
 function graphScopes(proto: ModelProto): Map<string, Side> {
   const sides = new Map<string, Side>()
-  const paths = new Map<Scope, string>()
+  const paths = new Map<NodeList, string>()
   for (const scope of scopesOf(proto)) {
     const { parent, graph, where } = scope
     const outer = parent ? paths.get(parent) : graph === proto.graph ? '' : undefined

@@ -1,14 +1,14 @@
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto } from './generated/onnx-ml_pb.ts'
-import { KEEPS_SHAPE, type Site } from './input-roles.ts'
+import { KEEPS_SHAPE, type NodeUse } from './input-roles.ts'
 
 type Sizes = readonly (number | null)[]
 
 /** A graph, a sub-graph or a function's body: who uses a name in it, and what is known of that name. */
-export interface Scope {
+export interface GraphScope {
   readonly consumers: ReadonlyMap<string, readonly { readonly node: NodeProto; readonly position: number }[]>
-  readonly bodies: readonly Scope[]
+  readonly bodies: readonly GraphScope[]
   /** The node whose sub-graph this is. */
-  readonly owner: { readonly scope: Scope; readonly node: NodeProto } | null
+  readonly owner: { readonly scope: GraphScope; readonly node: NodeProto } | null
   readonly inputs: readonly string[]
   readonly outputs: readonly string[]
   /** Names that mean something else here than outside. */
@@ -19,7 +19,7 @@ export interface Scope {
   readonly aliases: ReadonlyMap<string, string>
 }
 
-export function scopeOfGraph(graph: GraphProto, owner: Scope['owner'] = null): Scope {
+export function scopeOfGraph(graph: GraphProto, owner: GraphScope['owner'] = null): GraphScope {
   const declared = [...graph.input, ...graph.valueInfo, ...graph.output].flatMap(({ name, type }) => {
     const shape = type?.value.case === 'tensorType' ? type.value.value.shape : undefined
     return shape ? [[name, shape.dim.map(sizeOf)] as const] : []
@@ -30,7 +30,7 @@ export function scopeOfGraph(graph: GraphProto, owner: Scope['owner'] = null): S
   return buildScope(graph.node, { owner, inputs, outputs, declared, constants })
 }
 
-export function scopeOfFunction({ node, input, output }: FunctionProto): Scope {
+export function scopeOfFunction({ node, input, output }: FunctionProto): GraphScope {
   return buildScope(node, { owner: null, inputs: input, outputs: output, declared: [], constants: [] })
 }
 
@@ -40,7 +40,7 @@ export function sizeOf({ value }: { value: { case?: string | undefined; value?: 
 }
 
 /** What is known around one node. */
-export function siteOf(scope: Scope, node: NodeProto): Site {
+export function siteOf(scope: GraphScope, node: NodeProto): NodeUse {
   const at = (position: number) => node.input[position] ?? ''
   return {
     node,
@@ -54,16 +54,16 @@ export function siteOf(scope: Scope, node: NodeProto): Site {
 }
 
 interface Parts {
-  readonly owner: Scope['owner']
+  readonly owner: GraphScope['owner']
   readonly inputs: readonly string[]
   readonly outputs: readonly string[]
   readonly declared: readonly (readonly [string, Sizes])[]
   readonly constants: readonly (readonly [string, TensorProto])[]
 }
 
-function buildScope(nodes: readonly NodeProto[], { owner, inputs, outputs, declared, constants }: Parts): Scope {
-  const bodies: Scope[] = []
-  const scope: Scope = {
+function buildScope(nodes: readonly NodeProto[], { owner, inputs, outputs, declared, constants }: Parts): GraphScope {
+  const bodies: GraphScope[] = []
+  const scope: GraphScope = {
     owner,
     inputs,
     outputs,
@@ -80,7 +80,7 @@ function buildScope(nodes: readonly NodeProto[], { owner, inputs, outputs, decla
   return scope
 }
 
-function consumersIn(nodes: readonly NodeProto[]): Scope['consumers'] {
+function consumersIn(nodes: readonly NodeProto[]): GraphScope['consumers'] {
   const consumers = new Map<string, { node: NodeProto; position: number }[]>()
   for (const node of nodes) {
     node.input.forEach((name, position) => {
@@ -111,15 +111,15 @@ function constantOf(node: NodeProto): (readonly [string, TensorProto])[] {
   return tensor && node.output[0] ? [[node.output[0], tensor]] : []
 }
 
-function lookUp<T>(scope: Scope, find: (scope: Scope) => T | null): T | null {
-  for (let one: Scope | undefined = scope; one; one = one.owner?.scope) {
+function lookUp<T>(scope: GraphScope, find: (scope: GraphScope) => T | null): T | null {
+  for (let one: GraphScope | undefined = scope; one; one = one.owner?.scope) {
     const found = find(one)
     if (found !== null) return found
   }
   return null
 }
 
-function shapeIn(scope: Scope, name: string): Sizes | null {
+function shapeIn(scope: GraphScope, name: string): Sizes | null {
   const constant = scope.constants.get(name)
   return constant ? constant.dims.map(Number) : (scope.declared.get(name) ?? null)
 }

@@ -32,7 +32,7 @@ export type InputFit =
   | { readonly kind: 'nonzero' }
 
 /** What a role may ask about the node that uses the value. */
-export interface Site {
+export interface NodeUse {
   readonly node: NodeProto
   /** Sizes of the node's input, where the graph tells: constants, initializers, declared values. */
   shapeOf(position: number): readonly (number | null)[] | null
@@ -45,7 +45,7 @@ export interface Site {
   attribute(name: string, fallback: number): number
 }
 
-type Role = (site: Site) => InputFit
+type Role = (site: NodeUse) => InputFit
 
 const plain: InputFit = { kind: 'plain' }
 const fixed = (each: number, more: { step?: number; last?: number } = {}): Role => {
@@ -66,7 +66,7 @@ const nonzero = always({ kind: 'nonzero' })
 const positive = range(0.1, 2)
 
 /** Indices into one axis of the node's input at `data`. */
-const indexInto = (data: number, axisOf: (site: Site) => number): Role => {
+const indexInto = (data: number, axisOf: (site: NodeUse) => number): Role => {
   return (site) => {
     const shape = site.shapeOf(data)
     const axis = axisOf(site)
@@ -82,7 +82,7 @@ const unknownSize = (of?: { input: string; axis: number }): InputFit => {
   return { kind: 'index', low: 0, high: null, ...(of ? { of } : {}) }
 }
 
-const byAxis = (fallback: number) => (site: Site) => site.attribute('axis', fallback)
+const byAxis = (fallback: number) => (site: NodeUse) => site.attribute('axis', fallback)
 const atAxis = (axis: number) => () => axis
 
 /** Index tuples: as if all axes were as short as the shortest. */
@@ -99,7 +99,7 @@ const tuplesInto = (data: number): Role => {
 const DEFAULT_DEPTH = 10
 const oneHot: Role = (site) => ({ kind: 'index', low: 0, high: (site.scalarOf(1) ?? DEFAULT_DEPTH) - 1 })
 
-const ofInput = (kind: 'length' | 'parts', data: number, axisOf: (site: Site) => number): Role => {
+const ofInput = (kind: 'length' | 'parts', data: number, axisOf: (site: NodeUse) => number): Role => {
   return (site) => {
     const input = site.inputAt(data)
     return input === null ? { kind: 'fixed', each: 1 } : { kind, input, axis: axisOf(site) }

@@ -1,13 +1,14 @@
+import { entryOf } from '../domain/entry.ts'
 import type { ModelProto, NodeProto } from './generated/onnx-ml_pb.ts'
-import { type Scope, scopeOfFunction, scopeOfGraph, siteOf, sizeOf } from './graph-scope.ts'
+import { type GraphScope, scopeOfFunction, scopeOfGraph, siteOf, sizeOf } from './graph-scope.ts'
 import { type GraphInput, hintOf } from './input-hints.ts'
-import { type InputFit, type InputUse, PASSES_ON, ROLES, type Site } from './input-roles.ts'
+import { type InputFit, type InputUse, type NodeUse, PASSES_ON, ROLES } from './input-roles.ts'
 
 export type { InputUse } from './input-roles.ts'
 
 /** A value that holds what a graph input held, plus `shift`, and the operators it came through. */
 interface Carrier {
-  readonly scope: Scope
+  readonly scope: GraphScope
   readonly name: string
   readonly shift: number
   readonly via: readonly string[]
@@ -15,10 +16,10 @@ interface Carrier {
 
 interface Walk {
   readonly input: GraphInput
-  readonly functionOf: (node: NodeProto) => Scope | null
+  readonly functionOf: (node: NodeProto) => GraphScope | null
   readonly found: InputUse[]
   readonly queue: Carrier[]
-  readonly seen: Map<Scope, Set<string>>
+  readonly seen: Map<GraphScope, Set<string>>
 }
 
 /** A graph that leads in circles must end too. */
@@ -50,7 +51,7 @@ function graphInputs({ graph }: ModelProto): GraphInput[] {
 
 function functionFinder(model: ModelProto): Walk['functionOf'] {
   const named = new Map(model.functions.map((body) => [`${body.domain}.${body.name}.${body.overload}`, body]))
-  const scopes = new Map<string, Scope>()
+  const scopes = new Map<string, GraphScope>()
   return ({ domain, opType, overload }) => {
     const key = `${domain}.${opType}.${overload}`
     const body = named.get(key)
@@ -61,7 +62,7 @@ function functionFinder(model: ModelProto): Walk['functionOf'] {
   }
 }
 
-function collectUses(input: GraphInput, root: Scope, functionOf: Walk['functionOf']): InputUse[] {
+function collectUses(input: GraphInput, root: GraphScope, functionOf: Walk['functionOf']): InputUse[] {
   const walk: Walk = { input, functionOf, found: [], queue: [], seen: new Map() }
   carry(walk, { scope: root, name: input.name, shift: 0, via: [] })
   for (let i = 0; i < walk.queue.length && i < MAX_CARRIERS; i++) follow(walk, walk.queue[i]!)
@@ -96,7 +97,7 @@ function leaveBranch(walk: Walk, carrier: Carrier): void {
 
 function visit(walk: Walk, carrier: Carrier, node: NodeProto, position: number): void {
   const site = siteOf(carrier.scope, node)
-  const role = (ROLES[`${node.domain}.${node.opType}`] ?? ROLES[node.opType])?.[position]
+  const role = (entryOf(ROLES, `${node.domain}.${node.opType}`) ?? entryOf(ROLES, node.opType))?.[position]
   if (role) walk.found.push(explain(shifted(role(site), carrier.shift), carrier, node, position))
   visitControlFlow(walk, carrier, node, position)
   visitPassing(walk, carrier, node, position)
@@ -106,7 +107,7 @@ function visit(walk: Walk, carrier: Carrier, node: NodeProto, position: number):
 }
 
 function visitPassing(walk: Walk, carrier: Carrier, { opType, output }: NodeProto, position: number): void {
-  const passes = PASSES_ON[opType]
+  const passes = entryOf(PASSES_ON, opType)
   if (passes !== 'all' && !(passes === 'first' && position === 0)) return
   const outputs = opType === 'Split' ? output : output.slice(0, 1)
   for (const name of outputs) carry(walk, { ...through(carrier, opType), name })
@@ -124,7 +125,7 @@ function visitControlFlow(walk: Walk, carrier: Carrier, node: NodeProto, positio
 }
 
 /** ids + 2 into a table of 514 rows: the ids must stay below 512. And masks are turned round as 1 − x. */
-function visitArithmetic(walk: Walk, carrier: Carrier, site: Site, position: number): void {
+function visitArithmetic(walk: Walk, carrier: Carrier, site: NodeUse, position: number): void {
   const { node } = site
   const constant = position > 1 ? null : site.scalarOf(1 - position)
   if (constant === null || !walk.input.whole) return

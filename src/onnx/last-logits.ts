@@ -1,6 +1,6 @@
 import { create, fromBinary } from '@bufbuild/protobuf'
 import { constantNode } from './constant-node.ts'
-import { findProjection, type Place } from './find-projection.ts'
+import { type CutPlace, findProjection } from './find-projection.ts'
 import {
   AttributeProto_AttributeType,
   AttributeProtoSchema,
@@ -109,14 +109,14 @@ class Cutting {
     return true
   }
 
-  #cutIf(graphs: readonly GraphProto[], { node, position }: Place): void {
+  #cutIf(graphs: readonly GraphProto[], { node, position }: CutPlace): void {
     for (const branch of ['then_branch', 'else_branch']) {
       const body = attributeOf(node, branch)?.g
       if (body) this.#cutBranch([body, ...graphs], position)
     }
   }
 
-  #cutInput(graph: GraphProto, { node, position }: Place): void {
+  #cutInput(graph: GraphProto, { node, position }: CutPlace): void {
     const last = this.#freshName()
     graph.node.splice(graph.node.indexOf(node), 0, ...this.#slice(node.input[position]!, last))
     node.input[position] = last

@@ -4,7 +4,7 @@ import type { OnnxModel } from './model.ts'
 
 /** Digest over the content of a model file and of each file that holds its external data. */
 export async function modelDigest(model: OnnxModel, digests: FileDigests): Promise<string> {
-  const external: Record<string, string> = {}
-  for (const { location, path } of model.externalFiles) external[location] = await digests.of(path)
-  return digestOf({ model: digestOf(model.bytes), external: Object.entries(external).sort() })
+  const external = new Map<string, string>()
+  for (const { location, path } of model.externalFiles) external.set(location, await digests.of(path))
+  return digestOf({ model: digestOf(model.bytes), external: [...external].sort() })
 }

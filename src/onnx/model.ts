@@ -149,10 +149,10 @@ function checkOpsets(proto: ModelProto, what: string): void {
 
 /** Every runtime refuses such a model, each in its own words. */
 function checkInputNames({ input }: GraphProto, what: string): void {
-  const names = input.map(({ name }) => name)
-  const twice = names.find((name, i) => names.indexOf(name) < i)
+  const seen = new Set<string>()
+  const twice = input.find(({ name }) => seen.size === seen.add(name).size)
   if (twice === undefined) return
-  const text = `${what} defines its input "${twice}" twice, which ONNX does not allow`
+  const text = `${what} defines its input "${twice.name}" twice, which ONNX does not allow`
   throw new FormatError('input-twice', `${text}; give one of them another name, or leave it out, and export it again`)
 }
 

@@ -1,4 +1,4 @@
-import type { Selection } from '../compare/contract.ts'
+import type { IndexSelection } from '../compare/contract.ts'
 import { dtypeFromOnnx, dtypeKind } from '../domain/dtype.ts'
 import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
 import type { ModelFacts } from './model.ts'
@@ -7,7 +7,7 @@ import { attributeOf, domainOf, intAttribute } from './walk.ts'
 /** Where an output's integers come from, which decides how they are compared. */
 export type OutputOrigin =
   | { readonly kind: 'quantised' }
-  | ({ readonly kind: 'index'; readonly largest?: boolean } & Selection)
+  | ({ readonly kind: 'index'; readonly largest?: boolean } & IndexSelection)
   | { readonly kind: 'plain' }
 
 const PLAIN: OutputOrigin = { kind: 'plain' }

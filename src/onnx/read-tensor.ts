@@ -22,7 +22,10 @@ export async function readTensor(model: OnnxModel, proto: TensorProto): Promise<
   if (!file) throw problem(`"${location}", which was not checked with the model`)
   const { shape, count } = shapeOf(proto.dims, problem)
   const byteLength = Math.ceil((count * DTYPES[dtype].bits) / 8)
-  const handle = await open(join(model.folder, location), constants.O_RDONLY | constants.O_NOFOLLOW)
+  const handle = await open(
+    join(model.folder, location),
+    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+  )
   try {
     return { dtype, shape, bytes: await readExactly(handle, offset, byteLength, file.path) }
   } finally {

@@ -8,23 +8,23 @@ import type {
 } from './generated/onnx-ml_pb.ts'
 
 /** A list of nodes with names of its own: the main graph, a sub-graph, a function or a training graph. */
-export interface Scope {
+export interface NodeList {
   readonly where: string
   readonly nodes: NodeProto[]
   /** null for a function. */
   readonly graph: GraphProto | null
-  readonly parent: Scope | null
+  readonly parent: NodeList | null
 }
 
 /** Every scope of a model, outer before inner. */
-export function* scopesOf(proto: ModelProto): Generator<Scope> {
+export function* scopesOf(proto: ModelProto): Generator<NodeList> {
   for (const scope of rootScopes(proto)) yield* scopesWithin(scope)
   for (const fn of proto.functions) {
     for (const attribute of fn.attributeProto) yield* scopesOfAttribute(attribute, `function ${fn.name}`, null)
   }
 }
 
-function* rootScopes(proto: ModelProto): Generator<Scope> {
+function* rootScopes(proto: ModelProto): Generator<NodeList> {
   if (proto.graph) yield { where: 'graph', nodes: proto.graph.node, graph: proto.graph, parent: null }
   for (const fn of proto.functions) yield { where: `function ${fn.name}`, nodes: fn.node, graph: null, parent: null }
   for (const { initialization, algorithm } of proto.trainingInfo) {
@@ -34,7 +34,7 @@ function* rootScopes(proto: ModelProto): Generator<Scope> {
   }
 }
 
-function* scopesWithin(scope: Scope): Generator<Scope> {
+function* scopesWithin(scope: NodeList): Generator<NodeList> {
   yield scope
   for (const node of scope.nodes) {
     for (const attribute of node.attribute)
@@ -42,7 +42,7 @@ function* scopesWithin(scope: Scope): Generator<Scope> {
   }
 }
 
-function* scopesOfAttribute(attribute: AttributeProto, where: string, parent: Scope | null): Generator<Scope> {
+function* scopesOfAttribute(attribute: AttributeProto, where: string, parent: NodeList | null): Generator<NodeList> {
   for (const graph of graphsOf(attribute)) yield* scopesWithin({ where, nodes: graph.node, graph, parent })
 }
 

@@ -17,7 +17,7 @@ const PACE_AFTER_CASES = 2
 const MAX_RUNNING_LINES = 8
 
 /** What is done, what runs and how fast it goes; times come from a monotonic clock. */
-export class Progress {
+export class RunProgress {
   total = 0
   done = 0
   readonly counts: Counts = countVerdicts([])

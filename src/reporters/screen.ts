@@ -1,4 +1,4 @@
-import { displayWidth } from '../domain/text.ts'
+import { displayWidth, withoutCommands } from '../domain/text.ts'
 import type { TextStream } from './context.ts'
 import { asciiSigns, columnsOf, type Style } from './style.ts'
 
@@ -43,12 +43,4 @@ function sameLines(a: readonly string[], b: readonly string[]): boolean {
 
 function rowsOf(line: string, columns: number): number {
   return Math.max(1, Math.ceil(displayWidth(line.replace(SGR, '')) / columns))
-}
-
-/**
- * CI systems obey commands in what a step prints: GitHub takes `::name::` after any leading blanks and `##[name]`
- * anywhere, Azure `##vso[…]`, TeamCity `##teamcity[…]`. Names and logs of a model must not reach them.
- */
-function withoutCommands(line: string): string {
-  return line.replace(/^((?:\s|\u001b\[[0-9;]*m)*):(?=:)/, '$1: ').replace(/##(?=[a-z]*\[)/gi, '## ')
 }

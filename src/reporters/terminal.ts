@@ -10,7 +10,7 @@ import { whyText } from './explain.ts'
 import { figureLines } from './figure-lines.ts'
 import { matrixLines } from './matrix.ts'
 import { partLines } from './parts.ts'
-import { Progress } from './progress.ts'
+import { RunProgress } from './progress.ts'
 import {
   cacheLines,
   failedLines,
@@ -50,7 +50,7 @@ export class TerminalReporter implements Reporter {
   readonly #verbose: boolean
   readonly #cwd: string
   #live: boolean
-  readonly #progress = new Progress()
+  readonly #progress = new RunProgress()
   readonly #durationsMs = new Map<string, number>()
   #pending: string[] = []
   #timer: NodeJS.Timeout | undefined

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ProductCache } from './cache.ts'
 import { cacheStatus, clearCache, pruneCache, shelfOf } from './cache-upkeep.ts'
 import { bootId } from './process-identity.ts'
@@ -208,6 +208,19 @@ describe('the upkeep of the cache', () => {
     expect(await clearCache(folder)).toMatchObject({ removed: 0, products: 3 })
     await other.close()
     expect(await clearCache(folder)).toMatchObject({ removed: 3, products: 0, bytes: 0 })
+  })
+
+  test('a clock that is set back does not make what a run uses look old', async () => {
+    const folder = freshFolder()
+    await filled(folder, 'before')
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
+    const cache = await ProductCache.open({ folder })
+    vi.useRealTimers()
+    await cache.find(keyOf('before'))
+    await cache.make(keyOf('now'), writing('x'), KEEP)
+    expect(await clearCache(folder)).toMatchObject({ removed: 0, products: 2 })
+    await cache.close()
+    expect(await clearCache(folder)).toMatchObject({ removed: 2 })
   })
 
   test('a product that was used after it was seen is not evicted', async () => {

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { UsageError } from '../domain/errors.ts'
 import type { Result } from '../domain/result.ts'
 import { writeFileAtomic } from '../files/atomic.ts'
+import { readText } from '../files/regular-file.ts'
 
 /** Measured cost in milliseconds by case id. */
 export type Durations = ReadonlyMap<string, number>
@@ -20,7 +20,7 @@ export async function readDurations(path: string): Promise<Durations> {
 
 async function parseFile(path: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'))
+    return JSON.parse(await readText(path))
   } catch (error) {
     const problem = error instanceof SyntaxError ? `is no JSON (${error.message})` : `cannot be read (${String(error)})`
     throw refused(path, problem, error)

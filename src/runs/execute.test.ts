@@ -231,12 +231,12 @@ describe('scheduling', () => {
 
   test('many jobs are no leak of listeners', async () => {
     const warnings: Error[] = []
-    const hear = (warning: Error) => void warnings.push(warning)
-    process.on('warning', hear)
+    const onOutput = (warning: Error) => void warnings.push(warning)
+    process.on('warning', onOutput)
     const ids = Array.from({ length: 24 }, (_, i) => `case ${i}`)
     await executeRun(runRequest(freshFolder(), tinySuite(ids), { jobs: 24 }))
     await new Promise((resolve) => setImmediate(resolve))
-    process.off('warning', hear)
+    process.off('warning', onOutput)
     expect(warnings).toEqual([])
   })
 

@@ -10,6 +10,7 @@ import { ProductCache } from './cache.ts'
 import { CaseClock } from './case-clock.ts'
 import type { Case } from './contract.ts'
 import { type Expectations, type ExpectedOutcomes, expectationsFor } from './expected-failures.ts'
+import { hideSecrets } from './hide-secrets.ts'
 import { type Judged, judgeCase } from './judge-case.ts'
 import { CaseLab, RunLab } from './lab.ts'
 import { type Plan, type PlannedWork, type PlanRequest, planRun } from './plan.ts'
@@ -189,7 +190,7 @@ class Execution {
 
   async #take(judged: Result, durationMs: number): Promise<void> {
     this.#judged.set(judged.id, judged)
-    const result = this.#expectations.apply(judged)
+    const result = hideSecrets(this.#expectations.apply(judged))
     this.#record.append(result)
     this.#results.push(result)
     const done = this.#results.length

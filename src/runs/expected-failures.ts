@@ -7,7 +7,7 @@ import {
 } from '../domain/expected-failure.ts'
 import type { OutputResult, Result } from '../domain/result.ts'
 import { formatNumber } from '../domain/text.ts'
-import { globToRegExp, isGlob } from '../files/glob.ts'
+import { compileGlob, isGlob } from '../files/glob.ts'
 import { containsWords } from './stable-words.ts'
 
 /** The flag of a skipped case that an entry expects to fail. */
@@ -72,7 +72,7 @@ export function matchEntries(
 /** Brackets stand for themselves, because ids have them: `full_model[batch=2]`. */
 function idsOfGlob(pattern: string, ids: readonly string[]): string[] {
   if (!isGlob(pattern.replaceAll('[', ''))) return []
-  const glob = globToRegExp(pattern.replaceAll('[', '[[]'))
+  const glob = compileGlob(pattern.replaceAll('[', '[[]'))
   return ids.filter((id) => glob.test(id))
 }
 

@@ -77,6 +77,18 @@ describe('merging shards', () => {
     expect([await exitCode(false), await exitCode(true)]).toEqual([0, 1])
   })
 
+  test('knows no facts of an environment but those that are in its record', async () => {
+    const odd = await runShard(1, 2, { environment: { constructor: 'odd' } })
+    const merged = await mergeRuns([odd, await runShard(2, 2, { environment: {} })], freshFolder())
+    expect(merged.header.environment).toEqual({ constructor: 'odd (shard 1/2); (none) (shard 2/2)' })
+  })
+
+  test('keeps the differences of many environments short, so that the record can be read', async () => {
+    const facts = (index: number) => ({ environment: { cpu: String(index).repeat(3999) } })
+    const merged = await mergeRuns([await runShard(1, 2, facts(1)), await runShard(2, 2, facts(2))], freshFolder())
+    expect((await readRun(merged.folder)).header.environment.cpu).toMatch(/^1+….*2 \(shard 2\/2\)$/)
+  })
+
   test('notes where the environments differ', async () => {
     const merged = await mergeRuns(await threeShards(), freshFolder())
     const cpu = 'machine 1 (shard 1/3); machine 2 (shard 2/3); machine 3 (shard 3/3)'

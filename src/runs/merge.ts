@@ -1,7 +1,9 @@
+import { entryOf } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { StaleEntry } from '../domain/expected-failure.ts'
 import type { Result } from '../domain/result.ts'
 import type { RunHeader, RunState } from '../domain/run.ts'
+import { shortenMiddle } from '../domain/text.ts'
 import { EXIT, type ExitOptions } from '../domain/verdict.ts'
 import { copyArtifact } from './artifacts.ts'
 import { describeError } from './blame.ts'
@@ -191,17 +193,21 @@ function spanMs(shards: readonly ShardRun[]): number {
   return Math.max(...ends) - Math.min(...starts)
 }
 
+/** Of many shards on as many machines some are enough. */
+const LONGEST_DIFFERENCE = 2000
+
 function mergeEnvironments(shards: readonly ShardRun[]): { environment: Record<string, string>; notes: string[] } {
   const keys = new Set(shards.flatMap(({ header }) => Object.keys(header.environment)))
   const notes: string[] = []
   const pairs = [...keys].map((key): [string, string] => {
     const values = new Map<string, string[]>()
     for (const shard of shards) {
-      const value = shard.header.environment[key] ?? '(none)'
+      const value = entryOf(shard.header.environment, key) ?? '(none)'
       values.set(value, [...(values.get(value) ?? []), nameOf(shard)])
     }
     if (values.size === 1) return [key, [...values.keys()][0]!]
-    const text = [...values].map(([value, names]) => `${value} (shard ${names.join(', ')})`).join('; ')
+    const each = [...values].map(([value, names]) => `${value} (shard ${names.join(', ')})`)
+    const text = shortenMiddle(each.join('; '), LONGEST_DIFFERENCE)
     notes.push(`the shards ran in different environments: ${key} = ${text}`)
     return [key, text]
   })

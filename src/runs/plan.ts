@@ -3,12 +3,12 @@ import type { RunHeader, Shard } from '../domain/run.ts'
 import { digestOf } from '../files/digest.ts'
 import type { Case, Suite } from './contract.ts'
 import type { Durations } from './durations.ts'
-import { type Selection, selectCases } from './select.ts'
+import { type CaseSelection, selectCases } from './select.ts'
 import { shardCases } from './shard.ts'
 
 export interface PlanRequest {
   readonly suites: readonly Suite[]
-  readonly select?: Selection
+  readonly select?: CaseSelection
   /** The ids of some of these, such as those that failed last time; null: all of them. */
   readonly narrow?: (cases: readonly Case[]) => Promise<ReadonlySet<string> | null>
   readonly shard?: Shard | null

@@ -3,13 +3,20 @@ import { once } from 'node:events'
 import { mkdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { bootId, livenessOf, ownedName, ownerOf } from './process-identity.ts'
+import { bootId, livenessOf, ownedName, ownerOf, ownIdentity } from './process-identity.ts'
 import { freshFolder } from './testing/tiny-suite.ts'
 import { ulid } from './ulid.ts'
 
+/** This process's own ones never go back in time. */
+function ulidAt(atMs: number): string {
+  const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+  const time = Array.from({ length: 10 }, (_, i) => ALPHABET[Math.floor(atMs / 32 ** (9 - i)) % 32])
+  return time.join('') + '0'.repeat(16)
+}
+
 describe('which process still lives', () => {
   test('this one does, and owns what it names', () => {
-    expect(livenessOf(process.pid, bootId(), Date.now())).toBe('alive')
+    expect(livenessOf(ownIdentity(), Date.now())).toBe('alive')
     expect(ownerOf(ownedName(), '/nowhere')).toMatchObject({ mayLive: true })
   })
 
@@ -17,18 +24,36 @@ describe('which process still lives', () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
     const startedMs = Date.now()
     await once(child, 'spawn')
-    expect(livenessOf(child.pid!, bootId(), startedMs)).toBe('alive')
+    expect(livenessOf({ pid: child.pid!, bootId: bootId() }, startedMs)).toBe('alive')
     child.kill('SIGKILL')
     await once(child, 'exit')
-    expect(livenessOf(child.pid!, bootId(), startedMs)).toBe('dead')
+    expect(livenessOf({ pid: child.pid!, bootId: bootId() }, startedMs)).toBe('dead')
   })
 
   test.runIf(process.platform === 'linux')('a process that got the id of an earlier one is not that one', () => {
-    expect(livenessOf(process.pid, bootId(), Date.now() - 365 * 24 * 3600_000)).toBe('dead')
+    const { startTicks, ...ofEarlier } = ownIdentity()
+    const aYearAgo = Date.now() - 365 * 24 * 3600_000
+    expect(livenessOf(ofEarlier, aYearAgo)).toBe('dead')
+    expect(livenessOf({ ...ofEarlier, startTicks: startTicks! - 1 }, Date.now())).toBe('dead')
+    expect(ownerOf(ownedName().replace(/\d+$/, '7'), '/nowhere')).toMatchObject({ mayLive: false })
+  })
+
+  test.runIf(process.platform === 'linux')('a clock that is set, forward or back, does not change who lives', () => {
+    const [pid, boot, , ticks] = ownedName().split('.')
+    for (const hours of [-24, -1, 1, 24]) {
+      const atMs = Date.now() + hours * 3600_000
+      expect(livenessOf(ownIdentity(), atMs)).toBe('alive')
+      expect(ownerOf([pid, boot, ulidAt(atMs), ticks].join('.'), '/nowhere')).toMatchObject({ mayLive: true })
+    }
+  })
+
+  test('a name without a start, as earlier versions gave it, is judged by the time in it', () => {
+    expect(ownerOf(`${process.pid}.${bootId()}.${ulid()}`, '/nowhere')).toMatchObject({ mayLive: true })
+    expect(ownerOf(`${2 ** 22 + 1}.${bootId()}.${ulid()}`, '/nowhere')).toMatchObject({ mayLive: false })
   })
 
   test('nothing is known about another boot or machine; its folders count as used for a day after their last change', () => {
-    expect(livenessOf(process.pid, 'another-boot', Date.now())).toBe('elsewhere')
+    expect(livenessOf({ pid: process.pid, bootId: 'another-boot' }, Date.now())).toBe('elsewhere')
     const name = `1.another-boot.${ulid()}`
     const path = join(freshFolder(), name)
     mkdirSync(path)
@@ -39,7 +64,7 @@ describe('which process still lives', () => {
   })
 
   test('names of another form have no owner', () => {
-    for (const name of ['', 'notes', '1.2', `x.boot.${ulid()}`, `1.boot.${ulid()}.more`])
+    for (const name of ['', 'notes', '1.2', `x.boot.${ulid()}`, `1.boot.${ulid()}.more`, `1.boot.${ulid()}.5.6`])
       expect(ownerOf(name, '/nowhere')).toBeNull()
   })
 })

@@ -23,14 +23,51 @@ function readBootId(): string {
   }
 }
 
-/** Does the process that had this id at that time still run? Another process may have the id by now. */
-export function livenessOf(pid: number, boot: string, atMs: number): Liveness {
-  if (boot !== bootId()) return 'elsewhere'
+/** Which process: a number alone may be another process's by now. */
+export interface ProcessIdentity {
+  readonly pid: number
+  readonly bootId: string
+  /** When it started, in clock ticks since boot: no clock that is set changes that. Absent where the system has no /proc. */
+  readonly startTicks?: number
+}
+
+let self: ProcessIdentity | undefined
+
+export function ownIdentity(): ProcessIdentity {
+  self ??= readIdentity()
+  return self
+}
+
+function readIdentity(): ProcessIdentity {
+  const { pid } = process
+  const stat = processStat(pid)
+  return { pid, bootId: bootId(), ...(stat && { startTicks: stat.startTicks }) }
+}
+
+/** Does that process still run? Without its start, a process that began after `atMs` is taken for another one. */
+export function livenessOf(owner: ProcessIdentity, atMs: number): Liveness {
+  const { pid, startTicks } = owner
+  if (owner.bootId !== bootId()) return 'elsewhere'
   if (!Number.isInteger(pid) || pid <= 0 || !processExists(pid)) return 'dead'
   const stat = processStat(pid)
   if (!stat) return 'alive'
+  const isAnother = startTicks === undefined ? startedAfter(stat.startTicks, atMs) : stat.startTicks !== startTicks
+  return stat.ended || isAnother ? 'dead' : 'alive'
+}
+
+/** Right only while nobody sets the clock: all that names without a start leave. */
+function startedAfter(startTicks: number, atMs: number): boolean {
   const CLOCK_SLACK_MS = 10_000
-  return stat.ended || stat.startedMs > atMs + CLOCK_SLACK_MS ? 'dead' : 'alive'
+  const TICKS_PER_SECOND = 100
+  return (bootSeconds() + startTicks / TICKS_PER_SECOND) * 1000 > atMs + CLOCK_SLACK_MS
+}
+
+function bootSeconds(): number {
+  try {
+    return Number(/^btime (\d+)/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1])
+  } catch {
+    return Number.NaN
+  }
 }
 
 function processExists(pid: number): boolean {
@@ -42,16 +79,12 @@ function processExists(pid: number): boolean {
   }
 }
 
-function processStat(pid: number): { ended: boolean; startedMs: number } | null {
+function processStat(pid: number): { ended: boolean; startTicks: number } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name before them may hold anything; these are the fields from the third on.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const bootSeconds = Number(/^btime (\d+)/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1])
-    const TICKS_PER_SECOND = 100
-    return {
-      ended: fields[0] === 'Z' || fields[0] === 'X',
-      startedMs: (bootSeconds + Number(fields[19]) / TICKS_PER_SECOND) * 1000,
-    }
+    return { ended: fields[0] === 'Z' || fields[0] === 'X', startTicks: Number(fields[19]) }
   } catch {
     return null
   }
@@ -59,7 +92,8 @@ function processStat(pid: number): { ended: boolean; startedMs: number } | null 
 
 /** A folder name that tells which process made it and when. */
 export function ownedName(): string {
-  return `${process.pid}.${bootId()}.${ulid()}`
+  const { pid, bootId, startTicks } = ownIdentity()
+  return [pid, bootId, ulid(), ...(startTicks === undefined ? [] : [startTicks])].join('.')
 }
 
 const ELSEWHERE_LIVES_MS = 24 * 3600_000
@@ -71,10 +105,12 @@ interface Owner {
 
 /** Who made a folder with an owned name; null: the name is not of that form. Strangers count as living for a day. */
 export function ownerOf(name: string, path: string): Owner | null {
-  const [pid = '', boot = '', id = '', ...rest] = name.split('.')
+  const [pid = '', bootId = '', id = '', start, ...rest] = name.split('.')
   const sinceMs = ulidTimeMs(id)
-  if (!/^\d+$/.test(pid) || boot === '' || sinceMs === null || rest.length > 0) return null
-  const liveness = livenessOf(Number(pid), boot, sinceMs)
+  const isOwned = bootId !== '' && sinceMs !== null && rest.length === 0
+  if (!isOwned || ![pid, start ?? '0'].every((number) => /^\d+$/.test(number))) return null
+  const owner = { pid: Number(pid), bootId, ...(start !== undefined && { startTicks: Number(start) }) }
+  const liveness = livenessOf(owner, sinceMs)
   const mayLive = liveness === 'elsewhere' ? isFresh(path) : liveness === 'alive'
   return { sinceMs, mayLive }
 }

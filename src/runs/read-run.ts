@@ -1,13 +1,13 @@
-import { createReadStream } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FormatError, UsageError } from '../domain/errors.ts'
 import type { Result } from '../domain/result.ts'
-import { RUN_SCHEMA, type RunHeader } from '../domain/run.ts'
+import type { RunHeader } from '../domain/run.ts'
+import { formatBytes } from '../domain/text.ts'
+import { fileChunks, readText } from '../files/regular-file.ts'
 import { isMissing } from './disk-errors.ts'
 import { livenessOf } from './process-identity.ts'
 import { HEADER_FILE, RESULTS_FILE } from './record.ts'
-import { decodeResult } from './result-json.ts'
 import { isUlid } from './ulid.ts'
 
 export interface StoredRun {
@@ -24,16 +24,19 @@ export interface StoredRun {
 /** Reads a record, also of a run that is still going or was killed. */
 export async function readRun(folder: string): Promise<StoredRun> {
   const header = await readHeader(folder)
-  const results = inPlanOrder(await readResults(folder), header, folder)
+  const results = await readResults(folder, header)
   const why = whyIncomplete(header, results.length)
   return { folder, header, results, complete: why === null, ...(why !== null && { why }) }
 }
 
+/** Loaded where a record is read, since no other command needs it. */
+const schema = () => import('./record-schema.ts')
+
 export async function readHeader(folder: string): Promise<RunHeader> {
   const path = join(folder, HEADER_FILE)
-  let header: RunHeader
+  let raw: unknown
   try {
-    header = JSON.parse(await readFile(path, 'utf8')) as RunHeader
+    raw = JSON.parse(await readText(path))
   } catch (error) {
     if (isMissing(error))
       throw new UsageError('run', `no run record in ${folder}: it has no ${HEADER_FILE}`, { cause: error })
@@ -41,64 +44,51 @@ export async function readHeader(folder: string): Promise<RunHeader> {
       throw new FormatError('run', `${path} is no JSON; the record is damaged`, { cause: error })
     throw error
   }
-  checkHeader(header, path)
-  return header
+  return (await schema()).decodeHeader(raw, path)
 }
 
-const STATES = ['running', 'complete', 'interrupted', 'failed']
-
-function checkHeader(header: RunHeader, path: string): void {
-  const schema = (header as Partial<RunHeader> | null)?.schema
-  if (schema !== RUN_SCHEMA) {
-    const found = JSON.stringify(schema ?? null)
-    throw new FormatError(
-      'schema',
-      `${path} has schema ${found}, this version reads "${RUN_SCHEMA}"; use the version that wrote it`,
-    )
-  }
-  const isWhole =
-    typeof header.id === 'string' &&
-    STATES.includes(header.state) &&
-    typeof header.plan?.digest === 'string' &&
-    Array.isArray(header.plan.cases) &&
-    Array.isArray(header.plan.selected) &&
-    typeof header.environment === 'object' &&
-    !Number.isNaN(Date.parse(header.startedAt) + Date.parse(header.heartbeatAt))
-  if (!isWhole) throw new FormatError('run', `${path} lacks parts of a run's header; the record is damaged`)
-}
-
-async function readResults(folder: string): Promise<Result[]> {
+/** In plan order; one for each case of the plan at most. */
+async function readResults(folder: string, { plan }: RunHeader): Promise<Result[]> {
   const path = join(folder, RESULTS_FILE)
-  const results: Result[] = []
+  const { decodeResult } = await schema()
+  const places = new Map(plan.selected.map((id, i) => [id, i]))
+  const results = new Map<string, Result>()
   try {
-    for await (const line of wholeLines(path)) results.push(decodeResult(line, `${path} line ${results.length + 1}`))
+    for await (const line of wholeLines(path)) {
+      const result = decodeResult(line, `${path} line ${results.size + 1}`)
+      const { id } = result
+      const problem = results.has(id) ? 'two results' : places.has(id) ? null : 'a result that its plan does not list,'
+      if (problem) throw new FormatError('results', `the record ${folder} has ${problem} for ${id}; it is damaged`)
+      results.set(id, result)
+    }
   } catch (error) {
     if (isMissing(error))
       throw new FormatError('results', `there is no ${path}; the record is damaged`, { cause: error })
     throw error
   }
-  return results
+  return [...results.values()].sort((a, b) => places.get(a.id)! - places.get(b.id)!)
 }
+
+const LINE_END = 0x0a
+const LARGEST_LINE_BYTES = 2 ** 24
 
 /** Lines that end; a torn last one is left out. */
 async function* wholeLines(path: string): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop()!
-    yield* lines
+  let [begun, begunBytes, number] = [[] as Uint8Array[], 0, 1]
+  for await (const chunk of fileChunks(path)) {
+    let from = 0
+    for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, from)) {
+      yield Buffer.concat([...begun, chunk.subarray(from, end)]).toString('utf8')
+      ;[begun, begunBytes, from] = [[], 0, end + 1]
+      number++
+    }
+    begun.push(chunk.subarray(from))
+    begunBytes += chunk.length - from
+    if (begunBytes > LARGEST_LINE_BYTES) {
+      const found = `${path} line ${number} is longer than ${formatBytes(LARGEST_LINE_BYTES)}`
+      throw new FormatError('results', `${found}; the record is damaged`)
+    }
   }
-}
-
-function inPlanOrder(results: Result[], header: RunHeader, folder: string): Result[] {
-  const places = new Map(header.plan.selected.map((id, i) => [id, i]))
-  const seen = new Set<string>()
-  for (const { id } of results) {
-    const problem = seen.has(id) ? 'two results' : places.has(id) ? null : 'a result that its plan does not list,'
-    if (problem) throw new FormatError('results', `the record ${folder} has ${problem} for ${id}; it is damaged`)
-    seen.add(id)
-  }
-  return results.sort((a, b) => places.get(a.id)! - places.get(b.id)!)
 }
 
 function whyIncomplete(header: RunHeader, judged: number): string | null {
@@ -110,7 +100,7 @@ function whyIncomplete(header: RunHeader, judged: number): string | null {
 }
 
 function sinceWhenSilent(header: RunHeader): string {
-  const liveness = livenessOf(header.pid, header.bootId, Date.parse(header.startedAt))
+  const liveness = livenessOf(header, Date.parse(header.startedAt))
   if (liveness === 'alive') return `it is still running (process ${header.pid})`
   const lastSign = `last sign of life ${header.heartbeatAt}`
   if (liveness === 'dead') return `its process ${header.pid} ended without finishing the record (${lastSign})`

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../test/events.ts'
@@ -52,8 +61,97 @@ const ODD: Result = tinyResult('odd', {
     },
   ],
   worst: [{ tensor: 'y', index: [1], reference: 'Infinity', target: 'NaN', error: Number.NaN, allowed: Infinity }],
+  curves: [
+    {
+      name: 'loss',
+      verdict: 'fail',
+      steps: [1, 2],
+      reference: [Number.NaN, Infinity],
+      target: [[Number.NEGATIVE_INFINITY, null]],
+      low: [null, Number.NEGATIVE_INFINITY],
+      high: [Infinity, 0],
+      noise: { mean: [Number.NaN], deviation: [Infinity] },
+    },
+  ],
   band: [{ output: 'y', relL2: Number.NaN, maxAbs: Infinity, by: 'ulp', samples: 3, margin: 1 }],
   measurements: { threads: 2 },
+})
+
+const METRIC = { name: 'n', direction: 'lower', value: 1, count: 1 }
+const CURVE = { name: 'loss', verdict: 'pass', steps: [], reference: [], target: [], low: [], high: [] }
+
+describe('a record of a stranger', () => {
+  test.each<[string, Record<string, unknown>]>([
+    ['environment', { environment: null }],
+    ['environment.cpu', { environment: { cpu: ['x'] } }],
+    ['environment.cpu', { environment: { cpu: 'x'.repeat(4001) } }],
+    ['environment', { environment: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [i, ''])) }],
+    ['options', { options: null }],
+    ['plan.cases.0', { plan: { digest: '', cases: [1], selected: [] } }],
+    ['shard.count', { shard: { index: 1, count: 1e9 } }],
+    ['shard.count', { shard: { index: 1, count: 1e15 } }],
+    ['shard.index', { shard: { index: 0.5, count: 2 } }],
+    ['shard', { shard: { index: 3, count: 2 } }],
+    ['startedAt', { startedAt: 'soon' }],
+    ['summary.counts.fail', { summary: { counts: { fail: 'x' } } }],
+  ])('is refused for its %s', async (field, change) => {
+    const folder = await finished('a')
+    editHeader(folder, change)
+    await expect(readRun(folder)).rejects.toThrow(`${join(folder, 'run.json')}: ${field}: `)
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['metrics.0', { metrics: [null] }],
+    ['metrics.0.name', { metrics: [{ ...METRIC, name: undefined }] }],
+    ['outputs.0', { outputs: [null] }],
+    ['outputs.0.shape', { outputs: [{ name: 'y', dtype: null, shape: 'x' }] }],
+    ['steps.0', { steps: [null] }],
+    ['artifacts.0', { artifacts: [null] }],
+    ['flags.0', { flags: [{}] }],
+    ['reason', { reason: {} }],
+    ['error.argv', { error: { stage: 'run', message: '', argv: 'x' } }],
+    ['curves.0', { curves: ['x'] }],
+    ['curves.0.low.0', { curves: [{ ...CURVE, low: ['x'] }] }],
+    ['part.op', { part: { of: 'x', op: 1, place: 0 } }],
+    ['band.0.relL2', { band: [{ output: 'y', relL2: null }] }],
+    ['texts.0.lines', { texts: [{ title: 'x', lines: null }] }],
+    ['measurements', { measurements: [] }],
+    ['durationsMs.run', { durationsMs: { run: 'x' } }],
+    ['expected.entry', { expected: { outcome: 'met' } }],
+  ])('is refused for the %s of a result', async (field, change) => {
+    const folder = await finished('a')
+    addLine(folder, change)
+    await expect(readRun(folder)).rejects.toThrow(`${join(folder, 'results.jsonl')} line 2: ${field}: `)
+  })
+
+  test('is refused for a line of over 16 MiB, whether it ends or not', async () => {
+    const folder = await finished('a')
+    appendFileSync(join(folder, 'results.jsonl'), ' '.repeat(2 ** 25))
+    await expect(readRun(folder)).rejects.toThrow('results.jsonl line 2 is longer than 16.0 MiB; the record is damaged')
+  })
+
+  test('is read whole where a line is long, with a character between two chunks', async () => {
+    const folder = await finished('a', 'b')
+    const path = join(folder, 'results.jsonl')
+    const [first = ''] = readFileSync(path, 'utf8').split('\n')
+    const long = JSON.stringify({ ...tinyResult('b'), reason: 'é'.repeat(2 ** 22) })
+    writeFileSync(path, `${first}\n${long}\n`)
+    expect((await readRun(folder)).results[1]!.reason).toBe('é'.repeat(2 ** 22))
+  })
+
+  test.each(['run.json', 'results.jsonl'])('is refused where %s is a device', async (name) => {
+    const folder = await finished('a')
+    rmSync(join(folder, name))
+    symlinkSync('/dev/zero', join(folder, name))
+    await expect(readRun(folder)).rejects.toThrow(`${name} is not a regular file`)
+  })
+
+  test('keeps what a later version added', async () => {
+    const folder = await finished('a', 'x')
+    writeFileSync(join(folder, 'results.jsonl'), '')
+    addLine(folder, { colour: 'red', metrics: [{ ...METRIC, unit: 'm' }] })
+    expect((await readRun(folder)).results[0]).toMatchObject({ colour: 'red', metrics: [{ unit: 'm' }] })
+  })
 })
 
 describe('a record', () => {
@@ -74,6 +172,14 @@ describe('a record', () => {
     expect(run.complete).toBe(false)
     expect(run.why).toBe(`it is still running (process ${process.pid}); 1 of 2 cases judged`)
     expect(run.results.map((result) => result.id)).toEqual(['a'])
+  })
+
+  test.runIf(process.platform === 'linux')('of a run that goes on says so whatever the clock was set to', async () => {
+    const record = await RunRecord.create(freshFolder(), newRun('a'))
+    editHeader(record.folder, { startedAt: new Date(Date.now() - 30 * 24 * 3600_000).toISOString() })
+    expect((await readRun(record.folder)).why).toMatch(/^it is still running/)
+    editHeader(record.folder, { startTicks: 1 })
+    expect((await readRun(record.folder)).why).toMatch(/^its process \d+ ended without finishing the record/)
   })
 
   test('of a process that is gone says so', async () => {
@@ -114,8 +220,8 @@ describe('a record', () => {
       (at) => editHeader(at, { schema: 'assay/run@9' }),
       /"assay\/run@9", this version reads "assay\/run@1"/,
     ],
-    ['has a strange state', (at) => editHeader(at, { state: 'fine' }), /lacks parts/],
-    ['has no plan', (at) => editHeader(at, { plan: null }), /lacks parts/],
+    ['has a strange state', (at) => editHeader(at, { state: 'fine' }), /run.json: state: Invalid option/],
+    ['has no plan', (at) => editHeader(at, { plan: null }), /run.json: plan: .*expected object, received null/],
     ['has no results', (at) => rmSync(join(at, 'results.jsonl')), /there is no .*results.jsonl/],
     [
       'has a broken line',
@@ -125,14 +231,18 @@ describe('a record', () => {
     [
       'has a line of another kind',
       (at) => appendFileSync(join(at, 'results.jsonl'), '{"id":"x"}\n'),
-      /line 2 is no result/,
+      /line 2: suite: .*expected string/,
     ],
-    ['has null for a line', (at) => appendFileSync(join(at, 'results.jsonl'), 'null\n'), /line 2 is no result/],
-    ['has an unknown verdict', (at) => addLine(at, { id: 'x', verdict: 'fine' }), /line 2 is no result/],
+    [
+      'has null for a line',
+      (at) => appendFileSync(join(at, 'results.jsonl'), 'null\n'),
+      /line 2: .*expected object, received null/,
+    ],
+    ['has an unknown verdict', (at) => addLine(at, { id: 'x', verdict: 'fine' }), /line 2: verdict: Invalid option/],
     [
       'has a metric that is no number',
-      (at) => addLine(at, { id: 'x', metrics: [{ value: 'much' }] }),
-      /"much" where a number/,
+      (at) => addLine(at, { id: 'x', metrics: [{ name: 'n', direction: 'lower', value: 'much', count: 1 }] }),
+      /line 2: metrics.0.value: found "much" where a number belongs/,
     ],
     ['has a result twice', (at) => addLine(at, { id: 'a' }), /two results for a/],
     ['has a result of another plan', (at) => addLine(at, { id: 'x' }), /does not list, for x/],

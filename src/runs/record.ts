@@ -1,14 +1,12 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { UsageError } from '../domain/errors.ts'
+import { dirname, join } from 'node:path'
 import { toJson } from '../domain/json.ts'
 import type { Result } from '../domain/result.ts'
 import { RUN_SCHEMA, type RunHeader } from '../domain/run.ts'
-import { explainWriteError, writeFileAtomic } from '../files/atomic.ts'
+import { explainWriteError, syncFolder, writeFileAtomic } from '../files/atomic.ts'
 import { ARTIFACTS_FOLDER } from './artifacts.ts'
-import { describeFullDisk, fullDiskCode } from './disk-errors.ts'
-import { bootId, ownedName, ownerOf } from './process-identity.ts'
+import { ownedName, ownerOf, ownIdentity } from './process-identity.ts'
+import { ResultLines } from './result-lines.ts'
 import { ulid } from './ulid.ts'
 
 export const HEADER_FILE = 'run.json'
@@ -23,14 +21,14 @@ export type RunEnd = Pick<RunHeader, 'state' | 'summary' | 'problem'>
 export class RunRecord {
   readonly folder: string
   #header: RunHeader
-  #results: number
+  readonly #results: ResultLines
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
   private constructor(folder: string, header: RunHeader) {
     this.folder = folder
     this.#header = header
-    this.#results = openSync(join(folder, RESULTS_FILE), 'a')
+    this.#results = new ResultLines(join(folder, RESULTS_FILE))
   }
 
   /** The folder appears under its name with all its parts. */
@@ -39,10 +37,11 @@ export class RunRecord {
     const folder = join(runsFolder, header.id)
     const unborn = join(runsFolder, `${UNBORN}${ownedName()}`)
     try {
-      await mkdir(join(unborn, ARTIFACTS_FOLDER), { recursive: true })
+      const firstNew = await mkdir(join(unborn, ARTIFACTS_FOLDER), { recursive: true })
       await writeFile(join(unborn, RESULTS_FILE), '')
       await writeFileAtomic(join(unborn, HEADER_FILE), toJson(header, 1))
       await rename(unborn, folder)
+      await syncFolders(runsFolder, dirname(firstNew ?? unborn))
       await removeUnborn(runsFolder)
     } catch (error) {
       throw explainWriteError(error, folder)
@@ -56,41 +55,25 @@ export class RunRecord {
     return this.#header
   }
 
-  /** One write for the whole line; a line that does not fit is taken back. */
   append(result: Result): void {
-    const line = new TextEncoder().encode(`${toJson(result)}\n`)
-    const { size } = fstatSync(this.#results)
-    try {
-      writeAll(this.#results, line)
-    } catch (error) {
-      ftruncateSync(this.#results, size)
-      throw unwritable(error, join(this.folder, RESULTS_FILE))
-    }
+    this.#results.append(toJson(result))
   }
 
   /** The end is on the disk when this returns. */
   async finish(end: RunEnd): Promise<RunHeader> {
-    this.#closeResults()
     clearTimeout(this.#timer)
+    await this.#results.close()
     await this.#writing
     this.#header = { ...this.#header, ...end, heartbeatAt: new Date().toISOString() }
     await writeFileAtomic(join(this.folder, HEADER_FILE), toJson(this.#header, 1))
     return this.#header
   }
 
-  #closeResults(): void {
-    const descriptor = this.#results
-    this.#results = -1
-    if (descriptor < 0) return
-    fsyncSync(descriptor)
-    closeSync(descriptor)
-  }
-
   /** Rarer where writing the header takes long, as with very long plans. */
   #beat(everyMs: number, delayMs = everyMs): void {
     this.#timer = setTimeout(() => {
       this.#writing = this.#writeHeartbeat().then((tookMs) => {
-        if (this.#results >= 0) this.#beat(everyMs, Math.max(everyMs, 50 * tookMs))
+        if (this.#results.isOpen) this.#beat(everyMs, Math.max(everyMs, 50 * tookMs))
       })
     }, delayMs)
     this.#timer.unref()
@@ -100,10 +83,7 @@ export class RunRecord {
   async #writeHeartbeat(): Promise<number> {
     const startedMs = performance.now()
     this.#header = { ...this.#header, heartbeatAt: new Date().toISOString() }
-    const path = join(this.folder, HEADER_FILE)
-    await writeFile(`${path}.tmp`, toJson(this.#header, 1))
-      .then(() => rename(`${path}.tmp`, path))
-      .catch(() => rm(`${path}.tmp`, { force: true }))
+    await writeFileAtomic(join(this.folder, HEADER_FILE), toJson(this.#header, 1)).catch(() => undefined)
     return performance.now() - startedMs
   }
 }
@@ -114,8 +94,7 @@ function firstHeader(run: NewRun): RunHeader {
     schema: RUN_SCHEMA,
     id: ulid(),
     state: 'running',
-    pid: process.pid,
-    bootId: bootId(),
+    ...ownIdentity(),
     startedAt: now,
     heartbeatAt: now,
     ...run,
@@ -123,14 +102,10 @@ function firstHeader(run: NewRun): RunHeader {
   }
 }
 
-/** A short write does not say why; trying to write the rest does. */
-function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes.subarray(done))
-}
-
-function unwritable(error: unknown, path: string): unknown {
-  const full = fullDiskCode(error)
-  return full ? new UsageError(full, describeFullDisk(full, `writing ${path}`), { cause: error }) : error
+/** So that a power cut does not take the way to the record: from this folder up to the one that was there before. */
+async function syncFolders(folder: string, until: string): Promise<void> {
+  await syncFolder(folder)
+  if (folder.length > until.length) await syncFolders(dirname(folder), until)
 }
 
 async function removeUnborn(runsFolder: string): Promise<void> {

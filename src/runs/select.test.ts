@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../domain/errors.ts'
-import { type Selection, selectCases } from './select.ts'
+import { type CaseSelection, selectCases } from './select.ts'
 import { tinyCase } from './testing/tiny-suite.ts'
 
 const CASES = [
@@ -10,7 +10,7 @@ const CASES = [
 ]
 const NAMES = ['det', 'rec', 'silero']
 
-function selected(selection: Selection): string[] {
+function selected(selection: CaseSelection): string[] {
   return selectCases(CASES, selection).map((c) => NAMES[CASES.indexOf(c)]!)
 }
 

@@ -2,14 +2,14 @@ import { UsageError } from '../domain/errors.ts'
 import type { PlannedCase } from '../domain/run.ts'
 import { parseExpression } from './keyword-expression.ts'
 
-export interface Selection {
+export interface CaseSelection {
   /** `-k`: words with and, or, not and parentheses; each is a part of the id or of an alias. */
   readonly keyword?: string
   /** `-t`: a regular expression that the id or an alias matches. */
   readonly pattern?: string
 }
 
-export function selectCases<C extends PlannedCase>(cases: readonly C[], selection: Selection): C[] {
+export function selectCases<C extends PlannedCase>(cases: readonly C[], selection: CaseSelection): C[] {
   const matchesKeyword = keywordMatcher(selection.keyword)
   const matchesPattern = patternMatcher(selection.pattern)
   return cases.filter((c) => {

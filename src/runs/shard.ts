@@ -1,5 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
-import type { Shard } from '../domain/run.ts'
+import { MOST_SHARDS, type Shard } from '../domain/run.ts'
 import { affinityGroups } from './affinity-groups.ts'
 import type { Case } from './contract.ts'
 import type { Durations } from './durations.ts'
@@ -8,8 +8,9 @@ import type { Durations } from './durations.ts'
 export function parseShard(text: string): Shard {
   const match = /^(\d{1,6})\/(\d{1,6})$/.exec(text.trim())
   const shard = { index: Number(match?.[1]), count: Number(match?.[2]) }
-  if (!match || shard.index < 1 || shard.index > shard.count) {
-    throw new UsageError('shard', `--shard ${JSON.stringify(text)}: expected i/n with 1 ≤ i ≤ n, such as 2/5`)
+  if (!match || shard.index < 1 || shard.index > shard.count || shard.count > MOST_SHARDS) {
+    const expected = `i/n with 1 ≤ i ≤ n ≤ ${MOST_SHARDS}, such as 2/5`
+    throw new UsageError('shard', `--shard ${JSON.stringify(text)}: expected ${expected}`)
   }
   return shard
 }

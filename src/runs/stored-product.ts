@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
-import { lstat, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { lstat, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32File } from '../files/checksum.ts'
+import { readText } from '../files/regular-file.ts'
 import type { ContentKey, KeyParts } from './contract.ts'
 import { isMissing } from './disk-errors.ts'
 import { ownedName, ownerOf } from './process-identity.ts'
 import { decodeProduct, encodeProduct } from './product-json.ts'
+import { laterMs } from './ulid.ts'
 
 const SCHEMA = 'assay/product@2'
 
@@ -44,6 +46,7 @@ export async function sealProduct(
   const value = encodeProduct(made)
   const text = JSON.stringify({ schema: SCHEMA, key, from, files, value })
   await writeFile(join(folder, PRODUCT_FILE), text)
+  await touch(join(folder, PRODUCT_FILE))
   const bytes = files.reduce((sum, file) => sum + file.bytes, Buffer.byteLength(text))
   return { bytes, value: decodeProduct(value) }
 }
@@ -70,7 +73,7 @@ export async function readProduct(folder: string, key: ContentKey): Promise<Stor
   const path = join(folder, PRODUCT_FILE)
   try {
     await touch(path)
-    const record: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const record: unknown = JSON.parse(await readText(path))
     if (!isRecord(record) || record.key !== key || !(await filesAreWhole(folder, record.files))) return 'damaged'
     if (await isBeingEvicted(folder)) return 'missing'
     return { value: decodeProduct(record.value), folder }
@@ -84,7 +87,7 @@ export async function readProduct(folder: string, key: ContentKey): Promise<Stor
 /** What a product was made of and which files it has, without using it; null where it is not there or not whole. */
 export async function describeProduct(folder: string): Promise<ProductFacts | null> {
   try {
-    const record: unknown = JSON.parse(await readFile(join(folder, PRODUCT_FILE), 'utf8'))
+    const record: unknown = JSON.parse(await readText(join(folder, PRODUCT_FILE)))
     if (!isRecord(record)) return null
     const files = record.files.map(({ path, bytes }) => ({ path: join(folder, path), bytes }))
     return { from: record.from ?? {}, files }
@@ -136,8 +139,9 @@ async function isBeingEvicted(folder: string): Promise<boolean> {
   return owners.some((owner) => owner?.mayLive)
 }
 
+/** A use must not look older than the run that it belongs to: others would evict what it works with. */
 async function touch(path: string): Promise<void> {
-  const now = new Date()
+  const now = new Date(laterMs())
   await utimes(path, now, now).catch((error: NodeJS.ErrnoException) => {
     const ofAnotherUser = error.code === 'EPERM' || error.code === 'EACCES' || error.code === 'EROFS'
     if (!ofAnotherUser) throw error

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isUlid, ulid, ulidTimeMs } from './ulid.ts'
+import { isUlid, laterMs, ulid, ulidTimeMs } from './ulid.ts'
 
 describe('ulids', () => {
   test('hold their time and have the standard form', () => {
@@ -14,6 +14,14 @@ describe('ulids', () => {
     const ids = [...Array.from({ length: 2000 }, () => ulid(now)), ulid(now - 5000)]
     expect(ids).toEqual([...ids].sort())
     expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('a moment is later than the one before, and not before any of them', () => {
+    const now = Date.now() + 180_000
+    const id = ulid(now)
+    const moments = [laterMs(), laterMs(), laterMs()]
+    expect(moments[0]).toBeGreaterThanOrEqual(ulidTimeMs(id)!)
+    expect(moments).toEqual([...new Set(moments)].sort())
   })
 
   test('other names are not taken for one', () => {

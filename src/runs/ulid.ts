@@ -14,6 +14,14 @@ export function ulid(nowMs = Date.now()): string {
   return encode(last)
 }
 
+let lastMoment = 0
+
+/** The time, later at every call and never before this process's newest ULID, also where the clock is set back. */
+export function laterMs(): number {
+  lastMoment = Math.max(Date.now(), lastMoment + 1, Number(last >> RANDOM_BITS))
+  return lastMoment
+}
+
 function encode(value: bigint): string {
   let text = ''
   for (let rest = value; text.length < LENGTH; rest >>= 5n) text = ALPHABET[Number(rest & 31n)] + text

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events'
 import { StageError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
 import type { Side, Stage } from '../domain/verdict.ts'
-import type { Crew, Worker } from './crew.ts'
 import { RefusedRequest, WorkerFailure } from './failure.ts'
+import type { Worker, WorkerAllocator } from './worker-allocator.ts'
 
 /** Some work that a worker of this target is to do. */
 export interface Task {
@@ -13,20 +13,20 @@ export interface Task {
 }
 
 /** How far an attempt got. */
-export interface Progress {
+export interface AttemptProgress {
   stage: Stage
 }
 
 /** A worker and the task that it was acquired for. */
-export interface Hand<T extends Task = Task> {
+export interface AcquiredWorker<T extends Task = Task> {
   readonly task: T
   readonly worker: Worker
-  readonly progress: Progress
+  readonly progress: AttemptProgress
 }
 
 /** `alone`: in a fresh worker that nobody else will use. */
-type Work<T> = (worker: Worker, progress: Progress, alone: boolean) => Promise<T>
-type JointWork<K extends Task, T> = (hands: readonly Hand<K>[], alone: boolean) => Promise<T>
+type Work<T> = (worker: Worker, progress: AttemptProgress, alone: boolean) => Promise<T>
+type JointWork<K extends Task, T> = (allAcquired: readonly AcquiredWorker<K>[], alone: boolean) => Promise<T>
 
 export interface Done<T> {
   readonly value: T
@@ -35,29 +35,36 @@ export interface Done<T> {
 }
 
 /** A death may be the fault of earlier work in the same worker, so it counts only when it happens again alone. */
-export async function workWithBlame<T>(crew: Crew, task: Task, isolate: boolean, work: Work<T>): Promise<Done<T>> {
-  return workTogether(crew, [task], isolate, ([hand], alone) => work(hand!.worker, hand!.progress, alone))
+export async function workWithBlame<T>(
+  allocator: WorkerAllocator,
+  task: Task,
+  isolate: boolean,
+  work: Work<T>,
+): Promise<Done<T>> {
+  return workTogether(allocator, [task], isolate, ([acquired], alone) =>
+    work(acquired!.worker, acquired!.progress, alone),
+  )
 }
 
-/** The same for work that needs a worker of every task. They take turns, so together they have one place in the crew. */
+/** The same for work that needs a worker of every task. They take turns, so together they have one place among the workers. */
 export async function workTogether<K extends Task, T>(
-  crew: Crew,
+  allocator: WorkerAllocator,
   tasks: readonly K[],
   isolate: boolean,
   work: JointWork<K, T>,
 ): Promise<Done<T>> {
   // Every case in flight listens to the same signal.
   for (const { signal } of tasks) if (signal) setMaxListeners(0, signal)
-  const first = await attempt(crew, tasks, isolate, work)
-  if (!(first instanceof Blamed)) return { value: first, retried: false }
+  const first = await attempt(allocator, tasks, isolate, work)
+  if (!(first instanceof BlamedFailure)) return { value: first, retried: false }
   if (first.failure.kind !== 'died' && first.failure.kind !== 'memory') throw first.toError(null)
-  const second = await attempt(crew, tasks, true, work)
-  if (second instanceof Blamed) throw first.toError(second)
+  const second = await attempt(allocator, tasks, true, work)
+  if (second instanceof BlamedFailure) throw first.toError(second)
   return { value: second, retried: true }
 }
 
 /** Does a part of joint work whose failure is this worker's own. */
-export async function blaming<T>({ task, progress }: Hand, work: () => Promise<T>): Promise<T> {
+export async function blaming<T>({ task, progress }: AcquiredWorker, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -66,7 +73,7 @@ export async function blaming<T>({ task, progress }: Hand, work: () => Promise<T
 }
 
 /** A worker failed while it did this stage. */
-class Blamed extends Error {
+class BlamedFailure extends Error {
   readonly failure: WorkerFailure
   readonly task: Task
   readonly stage: Stage
@@ -77,7 +84,7 @@ class Blamed extends Error {
     this.stage = stage
   }
 
-  toError(later: Blamed | null): unknown {
+  toError(later: BlamedFailure | null): unknown {
     const { target, side, signal } = this.task
     const { kind, message, detail } = this.failure
     if ((kind === 'aborted' || later?.failure.kind === 'aborted') && signal?.aborted) return signal.reason
@@ -86,7 +93,7 @@ class Blamed extends Error {
   }
 }
 
-function whatCameLater(first: Blamed, second: Blamed): string {
+function whatCameLater(first: BlamedFailure, second: BlamedFailure): string {
   const isSame =
     first.message === second.message || (first.failure.kind === 'memory' && second.failure.kind === 'memory')
   if (first.task !== second.task) {
@@ -98,34 +105,34 @@ function whatCameLater(first: Blamed, second: Blamed): string {
 }
 
 async function attempt<K extends Task, T>(
-  crew: Crew,
+  allocator: WorkerAllocator,
   tasks: readonly K[],
   alone: boolean,
   work: JointWork<K, T>,
-  hands: readonly Hand<K>[] = [],
-): Promise<T | Blamed> {
+  allAcquired: readonly AcquiredWorker<K>[] = [],
+): Promise<T | BlamedFailure> {
   const [task, ...others] = tasks
-  if (!task) return work(hands, alone)
+  if (!task) return work(allAcquired, alone)
   const { target, signal } = task
-  const progress: Progress = { stage: 'compile' }
-  const beside = hands.map((hand) => hand.task.target)
+  const progress: AttemptProgress = { stage: 'compile' }
+  const beside = allAcquired.map((acquired) => acquired.task.target)
   try {
-    const worker = await crew.acquire(target, { fresh: alone, beside, ...(signal && { signal }) })
+    const worker = await allocator.acquire(target, { fresh: alone, beside, ...(signal && { signal }) })
     try {
-      const all = [...hands, { task, worker, progress }]
-      return await worker.abortable(signal, () => attempt(crew, others, alone, work, all))
+      const all = [...allAcquired, { task, worker, progress }]
+      return await worker.abortable(signal, () => attempt(allocator, others, alone, work, all))
     } finally {
-      await crew.release(target, worker, !alone, beside)
+      await allocator.release(target, worker, !alone, beside)
     }
   } catch (error) {
     const blamed = blame(error, task, progress.stage)
-    if (blamed instanceof Blamed) return blamed
+    if (blamed instanceof BlamedFailure) return blamed
     throw blamed
   }
 }
 
 function blame(error: unknown, task: Task, stage: Stage): unknown {
-  if (error instanceof WorkerFailure) return new Blamed(error, task, stage)
+  if (error instanceof WorkerFailure) return new BlamedFailure(error, task, stage)
   return asStageError(error, task, stage)
 }
 

@@ -1,6 +1,7 @@
 import type { ShaderLanguage } from '../compare/promises.ts'
 import type { DType } from '../domain/dtype.ts'
 import type { Environment } from '../domain/environment.ts'
+import type { Logits } from '../domain/logits.ts'
 import type { HardwareKey, Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
 import type { Toolchains } from './toolchain/definition.ts'
@@ -81,7 +82,7 @@ export interface Runtime<Model = ModelRef> {
   form?(model: Model, options: FormOptions): Promise<string | null>
 }
 
-export interface RunOutcome {
+export interface ModelRun {
   readonly durationMs: number
   readonly values: readonly TraceValue[]
   /** What the device said against the work although it was done, such as a kernel that it refused. */
@@ -134,16 +135,13 @@ export interface SequenceStep {
   readonly logits?: Logits
 }
 
-/** float32 holds those of a model in half precision exactly. */
-export type Logits = Float32Array | Float64Array
-
 export interface Session {
   readonly inputs: readonly ValueSpec[]
   readonly outputs: readonly ValueSpec[]
   /** What really ran this session: provider, threads, bundle … */
   readonly detail: Readonly<Record<string, string>>
   /** `logs`: a folder for all that tools print on the way; it may not exist yet. */
-  run(inputs: Trace, sink: TensorSink, logs?: string): Promise<RunOutcome>
+  run(inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun>
   /** Each pull is one step; the key-value cache stays where the model runs. */
   decode?(request: DecodeRequest): AsyncGenerator<DecodeStep, void>
   close(): Promise<void>
@@ -152,6 +150,8 @@ export interface Session {
 /** How the host starts a worker of this runtime. */
 export interface WorkerLaunch {
   readonly argv: readonly string[]
+  /** What only the worker may know: its first frame, since anyone on the machine can read a command line. */
+  readonly order?: object
   /** What it stands for, where that says more to a person than its own words. */
   readonly shown?: readonly string[]
   /** Over what it inherits. */
@@ -159,8 +159,10 @@ export interface WorkerLaunch {
   readonly cwd?: string
   /** The environment it inherits from; that of this process by default. */
   readonly environment?: Environment
-  /** A foreign program: of the environment it gets the base and these variables. Absent: all of it. */
-  readonly inherits?: readonly string[]
+  /** Of the environment it gets the base and these variables; `ORT_*` names all that begin so. */
+  readonly inherits: readonly string[]
+  /** A program that is not ours: it may be another one by the next run, in files that nobody here knows. */
+  readonly isForeign?: true
   /** Over those of the run. */
   readonly limits?: Partial<Limits>
   /** Our own workers speak on file descriptor 3 and may print on stdout; others speak on stdout. */
@@ -168,7 +170,7 @@ export interface WorkerLaunch {
   /** A folder of its own, removed when the process has ended. */
   readonly scratch?: string
   /** Gets every line that it prints, as it comes. */
-  readonly hear?: (line: string) => void
+  readonly onOutput?: (line: string) => void
   /** Gets what a person should know now, such as that it waits for a board. */
   readonly notice?: (text: string) => void
 }
@@ -242,6 +244,8 @@ export interface LaunchContext {
   readonly environment: Environment
   /** The user's project: where its own copies of a runtime are looked for. */
   readonly projectFolder: string
+  /** false: the folder is a stranger's, and none of its copies is run. */
+  readonly usesProject?: boolean
   /** Where runtimes are installed that the project does not have. */
   readonly runtimesFolder: string
   /** The Python that somebody named, by path or by name in PATH. */
@@ -252,7 +256,7 @@ export interface LaunchContext {
   readonly owner?: string
   readonly notice: (text: string) => void
   /** Gets what workers print, as it comes, with the target that they were started for. */
-  readonly hear?: (target: string, line: string) => void
+  readonly onOutput?: (target: string, line: string) => void
 }
 
 /** Wall-clock limits of the stages, and how much a worker may hold or send. */

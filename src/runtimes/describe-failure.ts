@@ -1,4 +1,5 @@
 import type { FailureDetail } from '../domain/errors.ts'
+import { secretsHider } from '../domain/redact.ts'
 import type { Limits } from './contract.ts'
 import type { EndDetail } from './protocol/messages.ts'
 import type { Exit, WorkerProcess } from './worker-process.ts'
@@ -22,6 +23,7 @@ export function exitDetail({ argv, tail }: WorkerProcess, exit: Exit, elsewhere:
     argv,
     ...(exitCode != null && { exitCode }),
     ...(signal != null && { signal }),
-    stderr: tail.text(),
+    // Part of it may become the reason why a target is not available.
+    stderr: secretsHider(argv)(tail.text()),
   }
 }

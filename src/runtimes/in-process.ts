@@ -5,9 +5,9 @@ import type {
   DecodeStep,
   FormOptions,
   ModelRef,
+  ModelRun,
   OpenOptions,
   Probe,
-  RunOutcome,
   Runtime,
   Session,
 } from './contract.ts'
@@ -42,7 +42,7 @@ export class InProcessHost {
     return { session: this.sessions, inputs, outputs, detail, durationMs: performance.now() - startedAt }
   }
 
-  async run(id: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<RunOutcome> {
+  async run(id: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
     const session = this.#sessions.get(id)!
     checkInputs(session.inputs, inputs)
     return session.run(inputs, sink, logs)

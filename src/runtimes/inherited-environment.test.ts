@@ -17,3 +17,9 @@ test('a program gets the base and what is named, and no secret', () => {
     MYCC_HOME: '/opt/mycc',
   })
 })
+
+test('a beginning names many, but none that looks like a secret; that must be named itself', () => {
+  const environment = { NVIDIA_VISIBLE_DEVICES: '0', NVIDIA_API_KEY: 'hidden', NVIDIA: 'x', HF_TOKEN: 'hidden' }
+  expect(inheritedEnvironment(environment, ['NVIDIA_*'])).toEqual({ NVIDIA_VISIBLE_DEVICES: '0' })
+  expect(inheritedEnvironment(environment, ['NVIDIA_*', 'HF_TOKEN'])).toMatchObject({ HF_TOKEN: 'hidden' })
+})

@@ -1,4 +1,6 @@
 import type { Environment } from '../domain/environment.ts'
+import { isSecretName } from '../domain/redact.ts'
+import { sayOnce } from './say-once.ts'
 
 /** What any program may need to find itself, its libraries and its language; nothing here holds a secret. */
 export const BASE_VARIABLES: readonly string[] = [
@@ -25,10 +27,13 @@ export const BASE_VARIABLES: readonly string[] = [
   'PATHEXT',
 ]
 
-/** The part of an environment that a foreign program gets: the base and what is named. */
+/** The part of an environment that a worker gets: the base and what is named; `ORT_*` names all that begin so. */
 export function inheritedEnvironment(environment: Environment, named: readonly string[]): Record<string, string> {
-  const wanted = new Set([...BASE_VARIABLES, ...named])
-  const passes = (name: string) => wanted.has(name) || name.startsWith('LC_')
+  const all = [...BASE_VARIABLES, ...named]
+  const names = new Set(all)
+  const beginnings = all.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+  const passes = (name: string) =>
+    names.has(name) || (beginnings.some((beginning) => name.startsWith(beginning)) && !isSecretName(name))
   const pairs = Object.entries(environment).filter(([name, value]) => value !== undefined && passes(name))
   return Object.fromEntries(pairs) as Record<string, string>
 }
@@ -39,16 +44,9 @@ export function isVariableName(text: string): boolean {
 
 type Notice = (text: string) => void
 
-const told = new WeakMap<Notice, Set<string>>()
-
-/** Says once to whoever listens that a variable which a target asks for is not set. */
+/** Says that a variable which a target asks for is not set. */
 export function noticeUnset(named: readonly string[], who: string, environment: Environment, notice: Notice): void {
-  const texts = told.get(notice) ?? new Set()
-  told.set(notice, texts)
-  for (const name of named) {
-    const text = `${who} names the variable ${name}, which is not set`
-    if (environment[name] !== undefined || texts.has(text)) continue
-    texts.add(text)
-    notice(text)
+  for (const name of named.filter((each) => environment[each] === undefined)) {
+    sayOnce(notice, `${who} names the variable ${name}, which is not set`)
   }
 }

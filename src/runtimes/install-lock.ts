@@ -1,5 +1,6 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { readText } from '../files/regular-file.ts'
 
 const POLL_MS = 200
 /** A lock without a number for so long is not being written any more. */
@@ -28,7 +29,7 @@ async function takeLock(path: string): Promise<boolean> {
 
 /** Its owner has ended, perhaps before it wrote its number. */
 async function isStale(path: string): Promise<boolean> {
-  const pid = Number(await readFile(path, 'utf8').catch(() => ''))
+  const pid = Number(await readText(path).catch(() => ''))
   if (!(pid > 0)) return (await ageMs(path)) > UNSIGNED_MS
   // This process asks for each folder once, so an earlier one had the same number.
   if (pid === process.pid) return true

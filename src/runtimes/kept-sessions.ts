@@ -1,7 +1,7 @@
 import type { Target } from '../domain/target.ts'
 import type { ModelRef } from './contract.ts'
-import type { Worker } from './crew.ts'
 import type { Opened } from './protocol/messages.ts'
+import type { Worker } from './worker-allocator.ts'
 
 /** A model that somebody wants a session of. */
 export interface SessionRequest {

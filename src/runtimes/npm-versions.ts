@@ -1,5 +1,7 @@
-import { mkdir } from 'node:fs/promises'
-import type { Environment } from '../domain/environment.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Environment, setVariables } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
 import { isVersionWord, nearest } from '../domain/target.ts'
 import type { LaunchContext } from './contract.ts'
@@ -29,16 +31,26 @@ export async function exactVersion(name: string, word: string, context: LaunchCo
   return answer
 }
 
+/** In a new folder, since npm follows the .npmrc of the one that it runs in. */
 async function askRegistry(name: string, word: string, context: LaunchContext): Promise<string> {
-  const { runtimesFolder, environment, notice } = context
-  await mkdir(runtimesFolder, { recursive: true })
-  const { answer, code, complaint } = await npmView([`${name}@${word}`, 'version'], runtimesFolder, environment)
+  const { TMPDIR = tmpdir() } = setVariables(context.environment)
+  const folder = await mkdtemp(join(TMPDIR, 'assay-npm-'))
+  try {
+    return await askFrom(folder, name, word, context)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function askFrom(folder: string, name: string, word: string, context: LaunchContext): Promise<string> {
+  const { environment, notice } = context
+  const { answer, code, complaint } = await npmView([`${name}@${word}`, 'version'], folder, environment)
   const version = highestVersion(textsOf(answer))
   if (version !== null) {
     notice(`${name}@${word} is ${version}`)
     return version
   }
-  const unknown = code === null || code === 'E404' ? await noSuchVersion(name, word, runtimesFolder, environment) : null
+  const unknown = code === null || code === 'E404' ? await noSuchVersion(name, word, folder, environment) : null
   throw unknown ?? noAnswer(`${name}@${word}`, complaint)
 }
 

@@ -3,16 +3,16 @@ import type { Clock } from '../domain/clock.ts'
 import { SkipCase, StageError, UsageError } from '../domain/errors.ts'
 import type { Target, TargetSchema } from '../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
-import { type Progress, type Task, workWithBlame } from './attempts.ts'
+import { type AttemptProgress, type Task, workWithBlame } from './attempts.ts'
 import type { FormOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo, RuntimeSchema } from './contract.ts'
-import { Crew, type RuntimeKinds, type Worker } from './crew.ts'
-import { type Decoded, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
+import { type DecodeOutcome, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
 import { RefusedRequest, WorkerFailure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
 import { schemaOf } from './registry.ts'
 import type { WarmWorkers } from './warm-workers.ts'
+import { type RuntimeKinds, type Worker, WorkerAllocator } from './worker-allocator.ts'
 
 interface PoolOptions {
   /** Workers that may be busy at once. */
@@ -77,37 +77,40 @@ export interface Pool {
    * Decodes with all of these at once, in one place: `follow` pulls a step of one or the other, so only one computes at
    * a time. After a worker's death it is called anew, with all of them from the start.
    */
-  decode<T>(tasks: readonly DecodeTask[], follow: (decodings: readonly Decoding[]) => Promise<T>): Promise<Decoded<T>>
+  decode<T>(
+    tasks: readonly DecodeTask[],
+    follow: (decodings: readonly Decoding[]) => Promise<T>,
+  ): Promise<DecodeOutcome<T>>
   close(): Promise<void>
 }
 
 export function createPool(options: PoolOptions): Pool {
   const kept = new KeptSessions()
-  const crew = new Crew({ ...options, clear: (worker) => kept.clear(worker) })
+  const allocator = new WorkerAllocator({ ...options, clear: (worker) => kept.clear(worker) })
   const probes = new Map<string, Promise<Probe>>()
   const keeps = options.isolate !== 'case'
   const schema = ({ runtime }: Target): RuntimeSchema => options.kinds?.[runtime]?.schema ?? schemaOf(runtime)
   return {
-    probe: (target) => cached(probes, JSON.stringify(target), () => probe(crew, target, schema(target), keeps)),
+    probe: (target) => cached(probes, JSON.stringify(target), () => probe(allocator, target, schema(target), keeps)),
     schemaOf: schema,
     inspect: async (request) => {
-      const work = (worker: Worker, _progress: Progress, alone: boolean) =>
+      const work = (worker: Worker, _progress: AttemptProgress, alone: boolean) =>
         inspectIn(worker, request, alone ? null : kept)
-      return (await workWithBlame(crew, request, options.isolate === 'case', work)).value
+      return (await workWithBlame(allocator, request, options.isolate === 'case', work)).value
     },
     capture: async (request) => {
-      const work = (worker: Worker, progress: Progress, alone: boolean) =>
+      const work = (worker: Worker, progress: AttemptProgress, alone: boolean) =>
         captureIn(worker, request, progress, alone ? null : kept)
       const isolate = request.alone === true || options.isolate === 'case'
-      const { value, retried } = await workWithBlame(crew, request, isolate, work)
+      const { value, retried } = await workWithBlame(allocator, request, isolate, work)
       return { ...value, retried }
     },
     form: async (request) => {
       const isolate = options.isolate === 'case'
-      return (await workWithBlame(crew, request, isolate, (worker) => formIn(worker, request))).value
+      return (await workWithBlame(allocator, request, isolate, (worker) => formIn(worker, request))).value
     },
-    decode: (tasks, follow) => decodeTogether(crew, tasks, options.isolate === 'case', kept, follow),
-    close: () => crew.close(),
+    decode: (tasks, follow) => decodeTogether(allocator, tasks, options.isolate === 'case', kept, follow),
+    close: () => allocator.close(),
   }
 }
 
@@ -117,10 +120,10 @@ function cached<T>(map: Map<string, Promise<T>>, key: string, make: () => Promis
   return found
 }
 
-async function probe(crew: Crew, target: Target, schema: RuntimeSchema, keep: boolean): Promise<Probe> {
+async function probe(allocator: WorkerAllocator, target: Target, schema: RuntimeSchema, keep: boolean): Promise<Probe> {
   try {
-    const worker = await crew.acquire(target, { fresh: false })
-    await crew.release(target, worker, keep && worker.probe.available)
+    const worker = await allocator.acquire(target, { fresh: false })
+    await allocator.release(target, worker, keep && worker.probe.available)
     if (!worker.probe.available) return worker.probe
     return { ...worker.probe, fingerprint: fingerprintOf(target, schema, worker.probe.fingerprint) }
   } catch (error) {
@@ -150,7 +153,12 @@ function refuseAbsent({ probe }: Worker, { target, side, model }: Task & Session
   return probe
 }
 
-async function captureIn(worker: Worker, request: CaptureRequest, progress: Progress, kept: KeptSessions | null) {
+async function captureIn(
+  worker: Worker,
+  request: CaptureRequest,
+  progress: AttemptProgress,
+  kept: KeptSessions | null,
+) {
   const { target, inputs, expects = [], taps } = request
   const { capabilities } = refuseAbsent(worker, request)
   if (taps && !capabilities.taps) throw new SkipCase(`${target.name} cannot give taps`)

@@ -1,24 +1,29 @@
 import type { ChildProcess } from 'node:child_process'
+import { endMarked } from './process-mark.ts'
 
 /** A process that hangs in a driver outlives even SIGKILL. */
 const UNKILLABLE_MS = 5000
 
-const living = new Set<number>()
+/** Group → mark. */
+const living = new Map<number, string>()
 let hooked = false
 
-/** A detached child with all that it started: ended together, and taken along when we end. */
+/** A detached child with all that it started, also in sessions of their own: ended together, and taken along when we end. */
 export class ProcessGroup {
   readonly pid: number | null
   /** Resolves when it was killed and is still there. */
   readonly unkillable: Promise<void>
+  readonly #mark: string
   #giveUp: () => void = () => {}
 
-  constructor(child: ChildProcess) {
+  /** `mark` is in the child's environment. */
+  constructor(child: ChildProcess, mark: string) {
     this.pid = child.pid ?? null
+    this.#mark = mark
     this.unkillable = new Promise((resolve) => {
       this.#giveUp = resolve
     })
-    if (this.pid !== null) killWithHost(this.pid)
+    if (this.pid !== null) killWithHost(this.pid, mark)
   }
 
   /** Asks all of them to end. */
@@ -34,6 +39,7 @@ export class ProcessGroup {
   /** Ends those that outlived the child itself. */
   killRest(): void {
     signalGroup(this.pid, 'SIGKILL')
+    endMarked([this.#mark])
     living.delete(this.pid ?? 0)
   }
 }
@@ -50,11 +56,12 @@ function signalGroup(pid: number | null, signal: NodeJS.Signals): void {
 }
 
 /** Detached groups do not hear the terminal's Ctrl-C, so the host takes them along. */
-function killWithHost(pid: number): void {
-  living.add(pid)
+function killWithHost(pid: number, mark: string): void {
+  living.set(pid, mark)
   if (hooked) return
   hooked = true
   process.on('exit', () => {
-    for (const group of living) signalGroup(group, 'SIGKILL')
+    for (const group of living.keys()) signalGroup(group, 'SIGKILL')
+    endMarked([...living.values()])
   })
 }

@@ -6,12 +6,13 @@ import type {
   FormOptions,
   Limits,
   ModelRef,
+  ModelRun,
   OpenOptions,
   Probe,
-  RunOutcome,
   WorkerLaunch,
 } from './contract.ts'
 import type { WorkerFailure } from './failure.ts'
+import { type Blob, packModel } from './packed-model.ts'
 import { decodeInputs, parseDecodeStep, StepTensors } from './protocol/decode.ts'
 import {
   type Opened,
@@ -25,8 +26,7 @@ import {
 } from './protocol/messages.ts'
 import { sendBytes, sendInputs, sendModel, wireModel } from './protocol/outgoing.ts'
 import { TensorGuard } from './protocol/tensor-guard.ts'
-import { type Blob, packModel } from './shipment.ts'
-import { WorkerLine } from './worker-line.ts'
+import { WorkerConnection } from './worker-connection.ts'
 
 interface StartOptions {
   /** Ends it while it starts. */
@@ -37,14 +37,14 @@ interface StartOptions {
 
 /** The host's end of one worker. */
 export class WorkerProxy {
-  readonly #line: WorkerLine
+  readonly #line: WorkerConnection
   readonly #limits: Limits
   /** What it said at hello. */
   probe: Probe = { available: false, reason: 'it has not said hello' }
   sessions = 0
 
   private constructor(launch: WorkerLaunch, limits: Limits, clock: Clock) {
-    this.#line = new WorkerLine(launch, limits, clock)
+    this.#line = new WorkerConnection(launch, limits, clock)
     this.#limits = limits
   }
 
@@ -56,9 +56,9 @@ export class WorkerProxy {
   ): Promise<WorkerProxy> {
     const worker = new WorkerProxy(launch, limits, clock)
     const params = { protocols: [PROTOCOL], device }
-    const errand = { limitMs: limits.startMs, doing: 'start', parse: parseHello }
+    const options = { limitMs: limits.startMs, doing: 'start', parse: parseHello }
     try {
-      worker.probe = await worker.abortable(signal, () => worker.#line.request('hello', params, errand))
+      worker.probe = await worker.abortable(signal, () => worker.#line.request('hello', params, options))
       return worker
     } catch (error) {
       await worker.stop()
@@ -107,9 +107,9 @@ export class WorkerProxy {
   /** Sends what a worker without our files does not have yet. */
   async #deliver(model: ModelRef): Promise<WireModel> {
     if (!this.probe.available || !this.probe.capabilities.blobs) return wireModel(model)
-    const shipment = await packModel(model)
-    for (const blob of shipment.blobs) await this.#put(blob)
-    return shipment.model
+    const packed = await packModel(model)
+    for (const blob of packed.blobs) await this.#put(blob)
+    return packed.model
   }
 
   async #put({ digest, byteLength, chunks }: Blob): Promise<void> {
@@ -127,7 +127,7 @@ export class WorkerProxy {
     )
   }
 
-  async run(session: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<RunOutcome> {
+  async run(session: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
     const guard = new TensorGuard(this.#limits.outputBytes)
     const params = { session, values: inputs.values, ...(logs !== undefined && { logs }) }
     return this.#line.request('run', params, {
@@ -180,8 +180,8 @@ export class WorkerProxy {
   }
 
   async close(session: number): Promise<void> {
-    const errand = { limitMs: this.#limits.compileMs, doing: 'close the session', parse: () => undefined }
-    await this.#line.request('close', { session }, errand)
+    const options = { limitMs: this.#limits.compileMs, doing: 'close the session', parse: () => undefined }
+    await this.#line.request('close', { session }, options)
   }
 
   /** Runs some work during which an abort kills the worker. */

@@ -1,4 +1,5 @@
 import { parseSeconds } from '../domain/duration.ts'
+import { entryOf } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
 import {
   HARDWARE_KEYS,
@@ -93,13 +94,13 @@ export function unusedHardware(key: HardwareKey, found: string, who: string): Us
 }
 
 export function schemaOf(runtime: string): RuntimeSchema {
-  const schema = SCHEMAS[runtime]
+  const schema = entryOf(SCHEMAS, runtime)
   if (!schema) throw unknown('target', `runtime "${runtime}"`, runtime, Object.keys(SCHEMAS))
   return schema
 }
 
 export async function runtimeKind(name: string): Promise<RuntimeKind> {
-  const load = KINDS[name]
+  const load = entryOf(KINDS, name)
   if (!load) throw unknown('target', `runtime "${name}"`, name, Object.keys(KINDS))
   return load()
 }

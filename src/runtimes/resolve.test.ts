@@ -1,16 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { makeOwnFolder } from './own-folder.ts'
 import { locatePackage, resolvePackage } from './resolve.ts'
 
 const NAME = 'onnxruntime-web'
 const newFolder = () => mkdtemp(join(tmpdir(), 'assay-resolve-'))
 let downloads = 0
+const credentials: string[] = []
 
 const VERSIONS = ['1.30.0', '1.2.3', '1.31.0-dev.1', '1.2.10']
 const TAGS = { latest: '1.30.0', next: '1.31.0-dev.1' }
@@ -26,6 +28,7 @@ async function startRegistry() {
     tarballs.set(version, spawnSync('tar', ['-cz', '-C', join(source, '..'), 'package']).stdout)
   }
   const server = createServer((request, response) => {
+    if (request.headers.authorization) credentials.push(request.headers.authorization)
     const { port } = server.address() as AddressInfo
     const wanted = /^\/tarball\/(.*)\.tgz$/.exec(request.url ?? '')?.[1]
     if (wanted) {
@@ -66,16 +69,15 @@ async function ownCopy(projectFolder: string, version: string): Promise<string> 
 }
 
 describe('where a runtime comes from', () => {
-  const before = { ...process.env }
   let server: Awaited<ReturnType<typeof startRegistry>>
   beforeAll(async () => {
     server = await startRegistry()
-    process.env.npm_config_registry = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    process.env.npm_config_cache = await newFolder()
-    process.env.npm_config_fetch_retries = '0'
+    vi.stubEnv('npm_config_registry', `http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    vi.stubEnv('npm_config_cache', await newFolder())
+    vi.stubEnv('npm_config_fetch_retries', '0')
   })
   afterAll(async () => {
-    process.env = before
+    vi.unstubAllEnvs()
     await new Promise((resolve) => server.close(resolve))
   })
 
@@ -102,7 +104,54 @@ describe('where a runtime comes from', () => {
       'installing onnxruntime-web@1.30.0, once for this project …',
       expect.stringMatching(/^installed onnxruntime-web@1\.30\.0 in [\d.]+ s$/),
     ])
-    expect(await readdir(context.runtimesFolder)).toEqual([`${NAME}@1.30.0`])
+    expect(await readdir(context.runtimesFolder)).toEqual(['.owner', `${NAME}@1.30.0`])
+  })
+
+  test('what lies in the place of our runtimes is not run; ours are installed beside it', async () => {
+    const context = await emptyContext()
+    const planted = join(context.runtimesFolder, `${NAME}@1.30.0`, 'node_modules', NAME)
+    await mkdir(planted, { recursive: true })
+    await writeFile(join(planted, 'package.json'), JSON.stringify({ version: '1.30.0' }))
+    expect(await locatePackage(NAME, null, context)).toMatchObject({ path: null, onFirstUse: true })
+    const { folder } = await resolvePackage(NAME, null, context)
+    expect(folder).not.toBe(planted)
+    expect(folder.startsWith(`${context.runtimesFolder}-`)).toBe(true)
+    expect(context.notices[0]).toMatch(
+      /run times was not made by you on this machine, so nothing in it is run; .* instead$/,
+    )
+    expect(await locatePackage(NAME, null, context)).toMatchObject({ path: folder })
+    expect((await resolvePackage(NAME, null, context)).folder).toBe(folder)
+    expect(context.notices.filter((text) => text.includes('not made by you'))).toHaveLength(1)
+  })
+
+  test('a settings file of npm in the place of our runtimes has no say', async () => {
+    const context = await emptyContext()
+    const { port } = server.address() as AddressInfo
+    await mkdir(context.runtimesFolder)
+    const lines = [`registry=http://127.0.0.1:${port}/`, `//127.0.0.1:${port}/:_authToken=\${NPM_TOKEN}`]
+    await writeFile(join(context.runtimesFolder, '.npmrc'), lines.join('\n'))
+    const environment = { ...process.env, NPM_TOKEN: 'npm_hunter2', TMPDIR: await newFolder() }
+    credentials.length = 0
+    expect((await resolvePackage(NAME, 'latest', { ...context, environment })).version).toBe('1.30.0')
+    expect(credentials).toEqual([])
+    expect(await readdir(environment.TMPDIR)).toEqual([])
+  })
+
+  test('of a folder that is said to be a stranger’s no copy is taken', async () => {
+    const context = await emptyContext()
+    await ownCopy(context.projectFolder, '1.9.9')
+    const found = await resolvePackage(NAME, null, { ...context, usesProject: false })
+    expect(found).toMatchObject({ folder: expect.stringContaining(context.runtimesFolder), version: '1.30.0' })
+  })
+
+  test('a copy above the project that others can change is passed over', async () => {
+    const context = await emptyContext()
+    const above = await ownCopy(join(context.projectFolder, '..'), '1.9.9')
+    expect(await resolvePackage(NAME, null, context)).toEqual({ folder: above, version: '1.9.9' })
+    await chmod(join(context.projectFolder, '..'), 0o777)
+    expect((await resolvePackage(NAME, null, context)).version).toBe('1.30.0')
+    const passed = `${above} is not used, because somebody else can write ${join(context.projectFolder, '..')} or owns it`
+    expect(context.notices[0]).toBe(passed)
   })
 
   test('a version that was asked for is installed although the project has another one', async () => {
@@ -113,7 +162,7 @@ describe('where a runtime comes from', () => {
 
   test('a lock whose owner died is taken over', async () => {
     const context = await emptyContext()
-    await mkdir(context.runtimesFolder)
+    await makeOwnFolder(context.runtimesFolder, process.env)
     const dead = spawnSync('true').pid
     await writeFile(join(context.runtimesFolder, `${NAME}@1.30.0.lock`), String(dead))
     expect((await resolvePackage(NAME, null, context)).version).toBe('1.30.0')
@@ -125,13 +174,11 @@ describe('where a runtime comes from', () => {
       code: 'install',
       message: 'onnxruntime-web has no version 9.9.9; the newest are 1.30.0, 1.2.10, 1.2.3',
     })
-    expect(await readdir(context.runtimesFolder)).toEqual([])
+    expect(await readdir(context.runtimesFolder)).toEqual(['.owner'])
   })
 
   test.each([
-    ['latest', '1.30.0'],
     ['1.2', '1.2.10'],
-    ['1', '1.30.0'],
     ['next', '1.31.0-dev.1'],
   ])('%s is looked up: %s', async (word, version) => {
     const context = await emptyContext()
@@ -157,7 +204,6 @@ describe('where a runtime comes from', () => {
   test.each([
     ['lates', 'onnxruntime-web has no version lates; did you mean "latest"?'],
     ['1.28', 'onnxruntime-web has no version 1.28; the newest are 1.30.0, 1.2.10, 1.2.3'],
-    ['canary', 'onnxruntime-web has no version canary; the newest are 1.30.0, 1.2.10, 1.2.3'],
   ])('%s is neither a tag nor the beginning of a version', async (word, message) => {
     await expect(resolvePackage(NAME, word, await emptyContext())).rejects.toMatchObject({ code: 'install', message })
   })
@@ -178,18 +224,13 @@ describe('where a runtime comes from', () => {
   )
 
   describe('without a registry', () => {
-    let registry: string | undefined
     beforeAll(() => {
-      registry = process.env.npm_config_registry
-      process.env.npm_config_registry = 'http://127.0.0.1:9/'
-    })
-    afterAll(() => {
-      process.env.npm_config_registry = registry
+      vi.stubEnv('npm_config_registry', 'http://127.0.0.1:9/')
     })
 
     test('an exact version that is installed is used', async () => {
       const context = await emptyContext()
-      await mkdir(join(context.runtimesFolder, `${NAME}@1.2.3`), { recursive: true })
+      await mkdir(join(await makeOwnFolder(context.runtimesFolder, process.env), `${NAME}@1.2.3`))
       expect((await resolvePackage(NAME, '1.2.3', context)).version).toBe('1.2.3')
       expect(context.notices).toEqual([])
     })
@@ -206,7 +247,7 @@ describe('where a runtime comes from', () => {
       await expect(resolvePackage(NAME, '1.2.3', context)).rejects.toThrow(
         /cannot install onnxruntime-web@1\.2\.3; npm said: .*ECONNREFUSED/s,
       )
-      expect(await readdir(context.runtimesFolder)).toEqual([])
+      expect(await readdir(context.runtimesFolder)).toEqual(['.owner'])
     })
   })
 })
@@ -224,6 +265,7 @@ describe('where a package would come from', () => {
   test('is the copy of the project, or one that was installed before', async () => {
     const context = await emptyContext()
     const own = join(context.projectFolder, 'node_modules', NAME)
+    await makeOwnFolder(context.runtimesFolder, process.env)
     const installed = join(context.runtimesFolder, `${NAME}@1.22.0`, 'node_modules', NAME)
     for (const [folder, version] of [[own, '1.29.0'] as const, [installed, '1.22.0'] as const]) {
       await mkdir(folder, { recursive: true })

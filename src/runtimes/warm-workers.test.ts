@@ -1,4 +1,4 @@
-import { symlinkSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, symlinkSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { until } from '../../test/events.ts'
@@ -12,7 +12,7 @@ import { launchKey, WarmWorkers } from './warm-workers.ts'
 
 const SCHEMA: RuntimeSchema = { defaultDevice: 'cpu', options: { threads: '1' } }
 const script = writeWorkerScript()
-const LAUNCH: WorkerLaunch = { argv: [process.execPath, script], channel: 'stdout' }
+const LAUNCH: WorkerLaunch = { argv: [process.execPath, script], inherits: [], channel: 'stdout' }
 const targetOf = (spec: string): Target => parseTarget(spec, { tiny: SCHEMA })
 const TINY = targetOf('tiny:cpu')
 
@@ -99,6 +99,17 @@ describe('workers that outlive their pool', () => {
     expect(await runOnce(store)).toMatchObject({ pid: first.pid, alone: false })
   })
 
+  test('one with a folder of its own stays with it, and the folder goes when it ends', async () => {
+    const store = newStore()
+    const [own, another] = ['own', 'another'].map((name) => join(mkdtempSync(join(dirname(script), 'w-')), name))
+    mkdirSync(own!)
+    const first = await runOnce(store, { launch: { scratch: own! } })
+    expect((await runOnce(store, { launch: { scratch: another! } })).pid).toBe(first.pid)
+    expect(existsSync(own!)).toBe(true)
+    await store.close()
+    expect(existsSync(own!)).toBe(false)
+  })
+
   test('a pool whose store is closed ends its workers', async () => {
     const closed = newStore()
     await closed.close()
@@ -139,10 +150,9 @@ describe('workers that outlive their pool', () => {
   })
 
   const bound: readonly (readonly [string, Settings])[] = [
-    ['has a folder of its own', { launch: { scratch: join(dirname(script), 'scratch') } }],
-    ['is heard by one run', { launch: { hear: () => {} } }],
+    ['is heard by one run', { launch: { onOutput: () => {} } }],
     ['gives notices to one run', { launch: { notice: () => {} } }],
-    ['is a foreign program', { launch: { inherits: [] } }],
+    ['is a foreign program', { launch: { isForeign: true } }],
     ['exists only once', { kind: { single: true } }],
   ]
   test.each(bound)('one that %s ends with its pool', async (_what, settings) => {
@@ -182,12 +192,31 @@ describe('workers that outlive their pool', () => {
 })
 
 describe('what tells launches apart', () => {
-  const keyOf = (argv: readonly string[]) => launchKey({ argv, channel: 'stdout' }, 'tiny', DEFAULT_LIMITS)
+  const keyOf = (argv: readonly string[]) =>
+    launchKey({ argv, inherits: [], channel: 'stdout' }, 'tiny', DEFAULT_LIMITS)
 
   test('a link and what it leads to are one', async () => {
     const link = join(dirname(script), 'link.cjs')
     symlinkSync(script, link)
     expect(await keyOf([link])).toBe(await keyOf([script]))
+  })
+
+  test('a worker with another order is another', async () => {
+    const keyWith = (order: object) =>
+      launchKey({ argv: [script], channel: 'stdout', inherits: [], order }, 'tiny', DEFAULT_LIMITS)
+    expect(await keyWith({ port: 1 })).toBe(await keyWith({ port: 1 }))
+    expect(await keyWith({ port: 1 })).not.toBe(await keyWith({ port: 2 }))
+  })
+
+  test('two folders of their own do not tell workers apart, what lies there does', async () => {
+    const keyIn = (scratch: string, name = 'modules') =>
+      launchKey(
+        { argv: [script], channel: 'stdout', inherits: [], scratch, env: { HOME: join(scratch, name) } },
+        'tiny',
+        DEFAULT_LIMITS,
+      )
+    expect(await keyIn('/tmp/assay-a')).toBe(await keyIn('/tmp/assay-b'))
+    expect(await keyIn('/tmp/assay-a')).not.toBe(await keyIn('/tmp/assay-b', 'other'))
   })
 
   test('a file that was changed since is another', async () => {

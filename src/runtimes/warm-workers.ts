@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Limits, WorkerLaunch } from './contract.ts'
+import { inheritedEnvironment } from './inherited-environment.ts'
 import type { WorkerProxy } from './proxy.ts'
 
 /** Each holds some hundred megabytes; of more, those that were put back longest ago are stopped. */
@@ -47,14 +48,17 @@ export class WarmWorkers {
 
 /** All that decides how a worker's process was started; null: it belongs to one run only. */
 export async function launchKey(launch: WorkerLaunch, purpose: string, limits: Limits): Promise<string | null> {
-  const { scratch, hear, notice, inherits, argv, shown = [], channel } = launch
-  // A foreign program may be another one by the next run, in files that nobody here knows.
-  if (scratch !== undefined || hear || notice || inherits) return null
+  const { scratch, onOutput, notice, isForeign, inherits, argv, shown = [], channel, order = null } = launch
+  if (onOutput || notice || isForeign) return null
   const cwd = launch.cwd ?? process.cwd()
-  const env = { ...launch.environment, ...launch.env }
+  const env = { ...inheritedEnvironment(launch.environment ?? process.env, inherits), ...launch.env }
   const words = await Promise.all(argv.map((word) => identityOf(word, cwd)))
-  return JSON.stringify([purpose, words, shown, channel, cwd, sorted(env), sorted(limits)])
+  const key = JSON.stringify([purpose, words, order, shown, channel, cwd, sorted(env), sorted(limits)])
+  return scratch === undefined ? key : key.replaceAll(JSON.stringify(scratch).slice(1, -1), SCRATCH)
 }
+
+/** Stands for a worker's own folder, whose name is another for every worker. */
+const SCRATCH = '<scratch>'
 
 function sorted(record: object): unknown {
   return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,10 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
+import { describeTooManyFiles } from '../domain/error-code.ts'
+import { UsageError } from '../domain/errors.ts'
+import { secretsHider } from '../domain/redact.ts'
 import type { WorkerLaunch } from './contract.ts'
 import { eachLine } from './each-line.ts'
 import { inheritedEnvironment } from './inherited-environment.ts'
 import { ProcessGroup } from './process-group.ts'
+import { markVariables, newMark } from './process-mark.ts'
+import { encodeHead } from './protocol/frame.ts'
 import { Tail } from './tail.ts'
 
 export interface Exit {
@@ -37,22 +42,31 @@ const STILL_THERE: Exit = { exitCode: null, signal: null, problem: null }
 
 export function startProcess(launch: WorkerLaunch): WorkerProcess {
   const [program = '', ...args] = launch.argv
+  const mark = newMark()
   const child = spawn(program, args, {
     detached: true,
     stdio: launch.channel === 'fd3' ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
-    env: { ...inheritedBy(launch), ...launch.env },
+    env: {
+      ...inheritedEnvironment(launch.environment ?? process.env, launch.inherits),
+      ...launch.env,
+      ...markVariables(mark),
+    },
     ...(launch.cwd !== undefined && { cwd: launch.cwd }),
   })
+  refuseUnopened(child)
   const tail = new Tail()
+  const without = secretsHider(launch.argv)
+  const onOutput = launch.onOutput && ((line: string) => launch.onOutput!(without(line)))
   const channel = child.stdio[launch.channel === 'fd3' ? 3 : 1] as Readable
   for (const printed of launch.channel === 'fd3' ? [child.stderr, child.stdout] : [child.stderr]) {
     tail.drain(printed as Readable)
-    if (launch.hear) eachLine(printed as Readable, launch.hear)
+    if (onOutput) eachLine(printed as Readable, onOutput)
   }
   const input = child.stdin as Writable
   // A worker that is gone is noticed by its exit; a broken pipe says nothing more.
   input.on('error', () => {})
-  const group = new ProcessGroup(child)
+  if (launch.order) input.write(encodeHead(launch.order, 0))
+  const group = new ProcessGroup(child, mark)
   const unkillable = group.unkillable.then(() => STILL_THERE)
   const exited = Promise.race([exitOf(child, group), unkillable]).then(async (exit) => {
     if (launch.scratch !== undefined) await removeFolder(launch.scratch)
@@ -60,15 +74,18 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
   })
   const say = (text: string) => {
     tail.add(new TextEncoder().encode(`${text}\n`))
-    launch.hear?.(text)
+    onOutput?.(text)
   }
   const notify = launch.notice ?? say
   const argv = launch.shown ?? launch.argv
   return { pid: group.pid, argv, input, channel, tail, say, notify, exited, kill: () => group.kill() }
 }
 
-function inheritedBy({ environment = process.env, inherits }: WorkerLaunch): NodeJS.ProcessEnv {
-  return inherits ? inheritedEnvironment(environment, inherits) : environment
+/** Where there is no room for its pipes, Node gives a child that has none, and the error later. */
+function refuseUnopened(child: ChildProcess): void {
+  if ((child.stdio as unknown) !== undefined) return
+  child.on('error', () => {})
+  throw new UsageError('EMFILE', describeTooManyFiles('EMFILE'))
 }
 
 function exitOf(child: ChildProcess, group: ProcessGroup): Promise<Exit> {

@@ -1,5 +1,5 @@
 import type { GivenTolerance, PairVerdict, ShownPairs, ShownTensor, SliceHeader } from '../compare/slice/contract.ts'
-import { type Grid, gridOf, type SliceIndex, type Window } from '../compare/slice/grid.ts'
+import { type CellWindow, type Grid, gridOf, type SliceIndex } from '../compare/slice/grid.ts'
 import type { DType } from '../domain/dtype.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { TensorSource } from '../domain/tensor.ts'
@@ -103,7 +103,7 @@ async function readSides(
   sources: readonly TensorSource[],
   grid: Grid,
   limits: SliceHeader['limits'],
-  window: Window,
+  window: CellWindow,
   signal: AbortSignal,
 ): Promise<SliceCells> {
   const sides = []
@@ -138,7 +138,7 @@ function indexOf(query: URLSearchParams): SliceIndex {
 }
 
 /** `rows=0:512&cols=100:300`; all of them by default. */
-function windowOf(query: URLSearchParams, { rows, cols }: Grid): Window {
+function windowOf(query: URLSearchParams, { rows, cols }: Grid): CellWindow {
   const [row, rowEnd] = rangeOf(query, 'rows', rows)
   const [col, colEnd] = rangeOf(query, 'cols', cols)
   return { row, col, rows: rowEnd - row, cols: colEnd - col }

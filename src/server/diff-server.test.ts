@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testWith } from '../../test/needs.ts'
 import type { PairVerdict, ShownPairs, SliceHeader } from '../compare/slice/contract.ts'
 import type { DType } from '../domain/dtype.ts'
 import type { TensorSource } from '../domain/tensor.ts'
 import { encodeNumbers } from '../tensors/encode.ts'
 import { memorySource } from '../tensors/memory-source.ts'
 import { type DiffServer, serveDiff } from './diff-server.ts'
-import { type Answer, sendLines } from './testing/raw-http.ts'
+import { askAsOther, canBeOther } from './testing/other-user.ts'
+import { type RawAnswer, sendLines } from './testing/raw-http.ts'
 
 function source(shape: readonly number[], values: readonly number[], dtype: DType = 'float32'): TensorSource {
   return memorySource('x', { dtype, shape, bytes: encodeNumbers(dtype, values) })
@@ -36,7 +38,7 @@ const host = () => `Host: 127.0.0.1:${port}`
 const get = (path: string, ...more: string[]) => send([`GET ${path} HTTP/1.1`, host(), ...more])
 const known = (path: string, ...more: string[]) => get(path, `Cookie: ${cookie}`, ...more)
 
-function expectSafe({ headers }: Answer): void {
+function expectSafe({ headers }: RawAnswer): void {
   expect(headers.get('content-security-policy')).toMatch(
     /^default-src 'none'; .*frame-ancestors 'none'; base-uri 'none'/,
   )
@@ -72,6 +74,27 @@ describe('the token of the address', () => {
 
   test('does not work from another site', async () => {
     expect((await get(`/?token=${token}`, 'Sec-Fetch-Site: cross-site')).status).toBe(403)
+  })
+
+  testWith('root', canBeOther, 'does not work for another user of the machine, and is not used up by him', async () => {
+    const answer = await askAsOther(port, [`GET /?token=${token} HTTP/1.1`, host()])
+    expect(answer).toMatch(/^HTTP\/1\.1 403 .*user 65534 of this machine may not ask here, only user 0\n$/s)
+    expect(answer).not.toMatch(/set-cookie/i)
+  })
+
+  test('works from a file that leads there, by one more step of our own', async () => {
+    const other = await serveDiff(PAIRS, { title: 'a ↔ b' })
+    const { host: name, port: at, search } = new URL(other.url)
+    const arrive = (...more: string[]) =>
+      sendLines(Number(at), [`GET /${search} HTTP/1.1`, `Host: ${name}`, 'Sec-Fetch-Site: cross-site', ...more])
+    expect((await arrive('Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: iframe')).status).toBe(403)
+    expect((await arrive('Sec-Fetch-Mode: no-cors', 'Sec-Fetch-Dest: document')).status).toBe(403)
+    const answer = await arrive('Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(answer.body).toContain('<meta http-equiv="refresh" content="0;url=/">')
+    expect(answer.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Strict; Path=\/$/)
+    expectSafe(answer)
+    await other.close()
   })
 
   test('is exchanged for a cookie once, and leaves the address bar', async () => {

@@ -75,9 +75,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, site: 
   if (refusal) return say(response, refusal.status, refusal.text, refusal.status === 405 ? { Allow: 'GET' } : {})
   const [path = '/', search] = request.url!.split('?', 2)
   const query = new URLSearchParams(search)
-  const cookie = `assay-${port}`
-  const isKnown = isSecret(cookieOf(request, cookie), site.session)
-  if (path === '/' && query.has('token')) return admit(response, query.get('token')!, isKnown, site, cookie)
+  const isKnown = isSecret(cookieOf(request, cookieName(request)), site.session)
+  if (path === '/' && query.has('token')) return admit(request, response, query.get('token')!, isKnown, site)
   if (!isKnown) return say(response, 401, 'open the address that the command printed; it works once, in one browser')
   try {
     await route(path, query, response, site)
@@ -86,15 +85,23 @@ async function answer(request: IncomingMessage, response: ServerResponse, site: 
   }
 }
 
+const STEP = '<!doctype html><title>Assay</title><meta http-equiv="refresh" content="0;url=/">'
+
+const cookieName = ({ socket }: IncomingMessage) => `assay-${socket.localPort}`
+
 /** Exchanges the token of the address for a cookie, so that it does not stay in the address bar. */
-function admit(response: ServerResponse, given: string, isKnown: boolean, site: Site, cookie: string): void {
+function admit(request: IncomingMessage, response: ServerResponse, given: string, isKnown: boolean, site: Site): void {
   if (!isKnown && !(site.token !== null && isSecret(given, site.token))) {
     say(response, 401, 'this address has been opened before or was copied wrongly; run the command again')
     return
   }
   site.token = null
-  const header = `${cookie}=${site.session}; HttpOnly; SameSite=Strict; Path=/`
-  response.writeHead(303, { ...SAFE_HEADERS, 'Set-Cookie': header, Location: '/' }).end()
+  const header = `${cookieName(request)}=${site.session}; HttpOnly; SameSite=Strict; Path=/`
+  const headers = { ...SAFE_HEADERS, 'Set-Cookie': header }
+  // A browser that comes from elsewhere keeps the cookie to itself until a page of ours leads on.
+  if (request.headers['sec-fetch-site'] === 'cross-site')
+    response.writeHead(200, { ...headers, 'Content-Type': 'text/html; charset=utf-8' }).end(STEP)
+  else response.writeHead(303, { ...headers, Location: '/' }).end()
 }
 
 async function route(path: string, query: URLSearchParams, response: ServerResponse, site: Site): Promise<void> {

@@ -1,5 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
-import { formatTarget, type Target } from '../domain/target.ts'
+import { nameOfTarget, type Target } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { schemaOf } from '../runtimes/registry.ts'
 
@@ -14,7 +14,7 @@ export function onBoards(target: Target, forAll: string | undefined): Target[] {
   const boards = (board ?? forAll)?.split(',') ?? []
   if (address && boards.length === 0) throw noBoard(target)
   if (boards.length === 0) return [target]
-  const isNamed = target.name !== formatTarget(target, schemaOf(target.runtime))
+  const isNamed = target.name !== nameOfTarget(target, schemaOf(target.runtime))
   const suffixed = isNamed && boards.length > 1
   return boards.map((each) => onBoard({ ...target, options }, each, { isNamed, suffixed }))
 }
@@ -37,7 +37,7 @@ function onBoard(target: Target, board: string, { isNamed, suffixed }: Naming): 
   const placed = schema.address ? { ...target, device: board } : { ...target, options: { ...target.options, board } }
   schema.check?.(placed)
   const given = suffixed ? `${target.name}[${board}]` : target.name
-  return { ...placed, name: isNamed ? given : formatTarget(placed, schema) }
+  return { ...placed, name: isNamed ? given : nameOfTarget(placed, schema) }
 }
 
 function badBoard(board: string): UsageError {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { specsOf } from '../options/table.ts'
 import { checkEnvironment } from './check-environment.ts'
 import { TEST_OPTIONS } from './option-table.ts'
 
-const check = (environment: Record<string, string>) => checkEnvironment(environment, TEST_OPTIONS)
+const check = (environment: Record<string, string>) => checkEnvironment(environment, specsOf(TEST_OPTIONS))
 
 test('settings, other programs and empty variables are left in peace', () => {
   const environment = { ASSAY_TARGET: 'ort:cpu', ASSAY_KERNELS: 'scalar', ASSAY_TAGRET: '', PATH: '/bin', ASSAYS: '1' }

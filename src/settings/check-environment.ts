@@ -1,7 +1,7 @@
 import { chooseKernels } from '../compare/kernels/choose.ts'
 import { UsageError } from '../domain/errors.ts'
 import { nearest } from '../domain/target.ts'
-import { environmentName, flagOf, type OptionSpec } from './options.ts'
+import { environmentName, flagOf, type OptionSpec } from '../options/table.ts'
 import { unreadVariables } from './unread-variables.ts'
 
 const PREFIX = 'ASSAY_'

@@ -1,288 +1,252 @@
+import { flag, list, number, oneOf, path, text, whole } from '../options/kinds.ts'
+import { type Option, type OptionTable, pick } from '../options/table.ts'
 import { TEST_OPTIONS } from './option-table.ts'
-import type { OptionSpec } from './options.ts'
 
-/** Options that a command has in common with `assay test`. */
-const optionNamed = (key: string): OptionSpec => TEST_OPTIONS.find((spec) => spec.key === key)!
-
-export const CONFIG_OPTIONS: readonly OptionSpec[] = [
-  {
-    key: 'showOrigin',
+export const CONFIG_OPTIONS = {
+  showOrigin: {
     flags: '--show-origin',
-    type: 'boolean',
+    kind: flag,
     default: false,
     commandLineOnly: true,
     help: 'where each value came from',
   },
   ...TEST_OPTIONS,
-]
+} satisfies OptionTable
 
-export const LIST_OPTIONS: readonly OptionSpec[] = [
-  {
-    key: 'steps',
+export const LIST_OPTIONS = {
+  steps: {
     flags: '--steps <id>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'print the steps of a case in the last run that judged it: files, keys, hit or why they were made',
     completes: 'keywords',
   },
   ...TEST_OPTIONS,
-]
+} satisfies OptionTable
 
-export const MERGE_OPTIONS: readonly OptionSpec[] = [
-  {
-    key: 'allowMissing',
+export const MERGE_OPTIONS = {
+  allowMissing: {
     flags: '--allow-missing',
-    type: 'boolean',
+    kind: flag,
     default: false,
     commandLineOnly: true,
     help: 'merge although some shards are not there',
   },
-  {
-    key: 'saveDurations',
+  saveDurations: {
     flags: '--save-durations <file>',
-    type: 'string',
+    kind: path,
     commandLineOnly: true,
     help: 'write measured durations for --durations',
     completes: 'files',
   },
-  optionNamed('json'),
-  optionNamed('reporter'),
-  optionNamed('outputDir'),
-  optionNamed('verbose'),
-  optionNamed('color'),
-]
+  ...pick(TEST_OPTIONS, ['json', 'reporter', 'outputDir', 'verbose', 'color']),
+} satisfies OptionTable
 
-export const CACHE_OPTIONS: readonly OptionSpec[] = [optionNamed('cacheDir'), optionNamed('cacheSize')]
+export const CACHE_OPTIONS = pick(TEST_OPTIONS, ['cacheDir', 'cacheSize']) satisfies OptionTable
 
-export const DIFF_OPTIONS: readonly OptionSpec[] = [
-  {
-    key: 'open',
+export const DIFF_OPTIONS = {
+  open: {
     flags: '--open',
-    type: 'boolean',
+    kind: flag,
+    default: false,
     commandLineOnly: true,
     help: 'show reference, target and difference in the browser',
   },
-  optionNamed('rtol'),
-  optionNamed('atol'),
-  {
-    key: 'tensor',
+  ...pick(TEST_OPTIONS, ['rtol', 'atol']),
+  tensor: {
     flags: '--tensor <name>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'look at this tensor of several',
   },
-  {
-    key: 'slice',
+  slice: {
     flags: '--slice <0,:,:,17>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'the slice that is shown (default: the last two axes at the worst place)',
   },
-  {
-    key: 'png',
+  png: {
     flags: '--png <file>',
-    type: 'string',
+    kind: path,
     commandLineOnly: true,
     help: 'write reference, target and difference of the slice as an image',
   },
-  {
-    key: 'run',
+  run: {
     flags: '--run <run>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'the run that cases are of: a folder, an id, last or last~1 (default: last)',
   },
-  {
-    key: 'case',
+  case: {
     flags: '--case <id>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'of two runs, what they gave for this case',
   },
-  optionNamed('json'),
-  { ...optionNamed('outputDir'), help: 'where run records are' },
-  { ...optionNamed('verbose'), help: 'all tensors, all lines' },
-  optionNamed('color'),
-]
+  json: TEST_OPTIONS.json,
+  outputDir: { ...TEST_OPTIONS.outputDir, help: 'where run records are' },
+  verbose: { ...TEST_OPTIONS.verbose, help: 'all tensors, all lines' },
+  color: TEST_OPTIONS.color,
+} satisfies OptionTable
 
-export const THRESHOLDS_OPTIONS: readonly OptionSpec[] = [
-  {
-    key: 'model',
+export const THRESHOLDS_OPTIONS = {
+  model: {
     flags: '--model <id...>',
-    type: 'list',
+    kind: list,
+    default: [],
     commandLineOnly: true,
     documented: ['--models <id...>'],
     help: 'exactly these models, by id or folder (default: all that have metric files)',
   },
-  {
-    key: 'metrics',
+  metrics: {
     flags: '--metrics <name...>',
-    type: 'list',
+    kind: list,
     default: ['ce', 'diff_mean'],
     commandLineOnly: true,
     completes: ['ce', 'diff_mean', 'prob_mean', 'prob_std'],
     help: 'what thresholds are learnt for: ce, diff_mean, prob_mean, prob_std',
   },
-  {
-    key: 'metricsDir',
+  metricsDir: {
     flags: '--metrics-dir <folder>',
-    type: 'string',
+    kind: path,
     default: 'metrics',
     documented: ['--file_base <folder>'],
     completes: 'folders',
     help: 'where metric files are',
   },
-  {
-    key: 'output',
+  output: {
     flags: '--output <folder>',
-    type: 'string',
+    kind: path,
     commandLineOnly: true,
     documented: ['--output_path <folder>'],
     completes: 'folders',
     help: 'where thresholds files are written (default: beside the metric files)',
   },
-  {
-    key: 'layerIo',
+  layerIo: {
     flags: '--layer_io',
-    type: 'boolean',
+    kind: flag,
     commandLineOnly: true,
     refused: 'thresholds are learnt from metrics of whole models, not of their layers',
     help: 'is refused',
   },
-  optionNamed('json'),
-]
+  json: TEST_OPTIONS.json,
+} satisfies OptionTable
 
-export const DOCTOR_OPTIONS: readonly OptionSpec[] = [
-  optionNamed('python'),
-  optionNamed('json'),
-  optionNamed('config'),
-  optionNamed('color'),
-]
+export const DOCTOR_OPTIONS = pick(TEST_OPTIONS, [
+  'python',
+  'json',
+  'config',
+  'noConfig',
+  'color',
+]) satisfies OptionTable
 
-export const BOARDS_OPTIONS: readonly OptionSpec[] = [
-  {
-    key: 'force',
+export const BOARDS_OPTIONS = {
+  force: {
     flags: '--force',
-    type: 'boolean',
+    kind: flag,
     default: false,
     commandLineOnly: true,
     help: 'with free: also from somebody who is using the board',
   },
-  optionNamed('board'),
-  optionNamed('json'),
-  optionNamed('config'),
-  optionNamed('color'),
-]
+  ...pick(TEST_OPTIONS, ['board', 'json', 'config', 'noConfig', 'color']),
+} satisfies OptionTable
 
-export const INIT_OPTIONS: readonly OptionSpec[] = [
-  {
-    key: 'models',
+export const INIT_OPTIONS = {
+  models: {
     flags: '--models <glob>',
-    type: 'list',
+    kind: list,
     commandLineOnly: true,
     completes: 'files',
     help: 'where the models are: file, folder or quoted glob, relative to the folder; repeatable (default: those found, or models/**/*.onnx)',
   },
-  {
-    key: 'target',
+  target: {
     flags: '--target <target>',
-    type: 'list',
+    kind: list,
     commandLineOnly: true,
     completes: 'targets',
-    help: 'what is under test; repeatable (default: ort-web:wasm)',
+    help: 'target to test; repeatable (default: ort-web:wasm)',
   },
-  {
-    key: 'ci',
+  ci: {
     flags: '--ci <system>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     completes: ['github', 'gitlab', 'none'],
     help: 'github, gitlab or none (default: github, or none beside a .gitlab-ci.yml)',
   },
-  {
-    key: 'sample',
+  sample: {
     flags: '--sample',
-    type: 'boolean',
+    kind: flag,
     commandLineOnly: true,
     negatable: true,
     help: 'make a small sample model, or not with --no-sample (default: where there are no models)',
   },
-  { key: 'yes', flags: '-y, --yes', type: 'boolean', commandLineOnly: true, help: 'ask nothing' },
-  { key: 'force', flags: '--force', type: 'boolean', commandLineOnly: true, help: 'overwrite what is there' },
-  optionNamed('color'),
-]
+  yes: { flags: '-y, --yes', kind: flag, default: false, commandLineOnly: true, help: 'ask nothing' },
+  force: { flags: '--force', kind: flag, default: false, commandLineOnly: true, help: 'overwrite what is there' },
+  color: TEST_OPTIONS.color,
+} satisfies OptionTable
 
-export const SETUP_OPTIONS: readonly OptionSpec[] = [
-  {
-    ...optionNamed('python'),
+export const SETUP_OPTIONS = {
+  python: {
+    ...TEST_OPTIONS.python,
     commandLineOnly: true,
     help: 'the Python that the environment is made from (default: python3 of PATH); with --list, the one that is looked at',
   },
-  {
-    key: 'list',
+  list: {
     flags: '--list',
-    type: 'boolean',
+    kind: flag,
+    default: false,
     commandLineOnly: true,
     help: 'print the engines, their versions and which are installed; install nothing',
   },
-  optionNamed('color'),
-]
+  color: TEST_OPTIONS.color,
+} satisfies OptionTable
 
-const sizeOption = (key: string, flags: string, help: string): OptionSpec => ({
-  key,
-  flags,
-  type: 'number',
-  commandLineOnly: true,
-  help,
-})
+function sizeOption(flags: string, help: string) {
+  return { flags, kind: number, commandLineOnly: true, help } as const satisfies Option<number>
+}
 
-export const MICRO_OPTIONS: readonly OptionSpec[] = [
-  {
-    key: 'output',
+export const MICRO_OPTIONS = {
+  output: {
     flags: '-o, --output <folder>',
-    type: 'string',
+    kind: path,
     commandLineOnly: true,
     completes: 'folders',
     help: 'the folder to write, new or empty',
   },
-  sizeOption('layers', '--layers <count>', 'decoder layers (default: 3)'),
-  sizeOption('hidden', '--hidden <size>', 'width of the hidden state (default: 64)'),
-  sizeOption('heads', '--heads <count>', 'attention heads (default: 4)'),
-  sizeOption('kvHeads', '--kv-heads <count>', 'heads of keys and values (default: half of --heads; gpt2: all)'),
-  sizeOption(
-    'intermediate',
+  layers: sizeOption('--layers <count>', 'decoder layers (default: 3)'),
+  hidden: sizeOption('--hidden <size>', 'width of the hidden state (default: 64)'),
+  heads: sizeOption('--heads <count>', 'attention heads (default: 4)'),
+  kvHeads: sizeOption('--kv-heads <count>', 'heads of keys and values (default: half of --heads; gpt2: all)'),
+  intermediate: sizeOption(
     '--intermediate <size>',
     'width inside the feed-forward block (default: about 8/3 of --hidden; gpt2: 4 times)',
   ),
-  sizeOption('vocab', '--vocab <size>', 'tokens, at least 257 (default: 512)'),
-  sizeOption('positions', '--positions <count>', 'longest sequence (default: 4096)'),
-  sizeOption('slidingWindow', '--sliding-window <count>', 'positions that one looks back, for mistral (default: all)'),
-  { key: 'seed', flags: '--seed <number>', type: 'number', default: 42, commandLineOnly: true, help: 'of the weights' },
-  {
-    key: 'dtype',
+  vocab: sizeOption('--vocab <size>', 'tokens, at least 257 (default: 512)'),
+  positions: sizeOption('--positions <count>', 'longest sequence (default: 4096)'),
+  slidingWindow: sizeOption('--sliding-window <count>', 'positions that one looks back, for mistral (default: all)'),
+  seed: { flags: '--seed <number>', kind: whole(0), default: 42, commandLineOnly: true, help: 'of the weights' },
+  dtype: {
     flags: '--dtype <dtype>',
-    type: 'list',
+    kind: list,
     commandLineOnly: true,
     completes: ['fp32', 'fp16'],
     help: 'fp16 writes onnx/model_fp16.onnx too (default: fp32 alone)',
   },
-  {
-    key: 'weights',
+  weights: {
     flags: '--weights <dtype>',
-    type: 'string',
+    kind: oneOf(['fp32', 'fp16', 'bf16']),
     default: 'fp32',
     commandLineOnly: true,
     completes: ['fp32', 'fp16', 'bf16'],
     help: 'precision of model.safetensors: fp32, fp16 or bf16',
   },
-  {
-    key: 'from',
+  from: {
     flags: '--from <folder>',
-    type: 'string',
+    kind: path,
     commandLineOnly: true,
     completes: 'folders',
     help: 'write the ONNX files of a folder that has config.json and weights already',
   },
-  { key: 'force', flags: '--force', type: 'boolean', commandLineOnly: true, help: 'overwrite what is there' },
-  optionNamed('color'),
-]
+  force: { flags: '--force', kind: flag, default: false, commandLineOnly: true, help: 'overwrite what is there' },
+  color: TEST_OPTIONS.color,
+} satisfies OptionTable

@@ -1,23 +1,52 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, extname, join, relative, resolve } from 'node:path'
+import type { Environment } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
 import { builtFile } from '../files/own-files.ts'
+import { readTextSync } from '../files/regular-file.ts'
 import { type InputSetting, inputPolicyOf } from '../models/input-policy.ts'
+import { moveWritten } from '../options/in-file.ts'
+import { resolveOptions } from '../options/resolve.ts'
+import { environmentName, pick } from '../options/table.ts'
 import type { AssayConfig } from './assay-config.ts'
 import { locatedDecoders } from './located-decoders.ts'
 import { locatedTargets } from './located-targets.ts'
+import { TEST_OPTIONS } from './option-table.ts'
 import { locatedToolchains } from './toolchains.ts'
 
 export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'json', 'yaml', 'yml'].map((each) => `assay.config.${each}`)
+
+const LARGEST_BYTES = 2 ** 24
 
 export interface LoadedConfig {
   readonly path: string | null
   readonly config: AssayConfig
 }
 
-/** Loads the file named, or the first assay.config.* of the folder; no file is an empty configuration. */
-export async function loadConfig(given: string | undefined, cwd: string): Promise<LoadedConfig> {
+/** Loads the file that the options name, or the first assay.config.* of the folder; no file is an empty configuration. */
+export async function chosenConfig(
+  options: Readonly<Record<string, unknown>>,
+  environment: Environment,
+  cwd: string,
+): Promise<LoadedConfig> {
+  const given = options.config as string | undefined
+  if (!forbidsConfig(options, environment)) return loadConfig(given, cwd)
+  if (given === undefined) return { path: null, config: {} }
+  const how = options.noConfig === undefined ? environmentName('noConfig') : '--no-config'
+  throw new UsageError(
+    'option',
+    `--config ${given} names a configuration and ${how} forbids any; leave one of them out`,
+  )
+}
+
+/** The folder is a stranger's: no configuration of it counts, and nothing in it is run. */
+export function forbidsConfig(options: Readonly<Record<string, unknown>>, environment: Environment): boolean {
+  const table = pick(TEST_OPTIONS, ['noConfig'])
+  return resolveOptions(table, { commandLine: options, environment, file: {} }).values.noConfig
+}
+
+async function loadConfig(given: string | undefined, cwd: string): Promise<LoadedConfig> {
   const path = given === undefined ? CONFIG_NAMES.map((name) => join(cwd, name)).find(existsSync) : resolve(cwd, given)
   if (path === undefined) return { path: null, config: {} }
   if (!existsSync(path)) throw new UsageError('config', `no configuration file "${given}"`)
@@ -28,19 +57,15 @@ export async function loadConfig(given: string | undefined, cwd: string): Promis
 
 /** Paths of a configuration are relative to its own folder, those of the command line to the current one. */
 function fromItsFolder(config: AssayConfig, folder: string, cwd: string): AssayConfig {
-  const models = config.models?.map((path) => relative(cwd, resolve(folder, path)) || '.')
+  const moved = (path: string) => relative(cwd, resolve(folder, path)) || '.'
+  const models = config.models?.map(moved)
   const inputs = Object.entries(config.inputs ?? {}).map(([match, settings]) => {
     const located = Object.entries(settings).map(([name, setting]) => [name, locatedInput(setting, folder, cwd)])
     return [match, Object.fromEntries(located)]
   })
   const toolchains = config.toolchains && locatedToolchains(config.toolchains, folder)
-  const expected = config.expected === undefined ? {} : { expected: relative(cwd, resolve(folder, config.expected)) }
-  const isPath = config.python !== undefined && /[/\\]/.test(config.python)
-  const python = isPath ? { python: resolve(folder, config.python) } : {}
   return {
-    ...config,
-    ...expected,
-    ...python,
+    ...moveWritten(TEST_OPTIONS, config, moved),
     ...locatedTargets(config, (file) => relative(cwd, resolve(folder, file))),
     ...(toolchains && { toolchains }),
     ...(models && { models }),
@@ -56,11 +81,13 @@ function locatedInput(setting: InputSetting, folder: string, cwd: string): Input
 
 async function readConfig(path: string): Promise<unknown> {
   try {
-    if (extname(path) === '.json') return JSON.parse(readFileSync(path, 'utf8'))
+    const text = readTextSync(path, LARGEST_BYTES)
+    if (extname(path) === '.json') return JSON.parse(text)
     if (/^\.ya?ml$/.test(extname(path)))
-      return (await import('yaml')).parse(readFileSync(path, 'utf8'), { schema: 'core' }) ?? {}
+      return (await import('yaml')).parse(text, { schema: 'core', logLevel: 'error' }) ?? {}
     const { createJiti } = await import('jiti')
-    const options = { moduleCache: false, alias: ownPackage(path) }
+    // jiti's cache of compiled files is a folder of a fixed name in the temporary folder, which any user can make first.
+    const options = { moduleCache: false, fsCache: false, alias: ownPackage(path) }
     return await createJiti(import.meta.url, options).import(path, { default: true })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { DTYPES } from '../domain/dtype.ts'
 import { UsageError } from '../domain/errors.ts'
 import { type InputFunction, SIGNALS } from '../models/input-policy.ts'
+import { checkKeys, checkWritten, fileKeys } from '../options/in-file.ts'
 import type { AssayConfig } from './assay-config.ts'
 import { DECODER_OPTIONS } from './decoder-options.ts'
 import { TEST_OPTIONS } from './option-table.ts'
-import { checkKeys } from './options.ts'
 import { toolchainsOf } from './toolchains.ts'
 
 const range = z.tuple([z.number(), z.number()])
@@ -61,15 +61,13 @@ const sections = z.object({
   tolerances: z.array(tolerance).optional(),
   decoders: z.record(z.string(), z.unknown()).optional(),
   convergence: z.array(convergence).optional(),
-  expected: z.string().optional(),
-  python: z.string().optional(),
 })
 
 const models = z.array(z.string()).optional()
 
 function checkDecoders(section: Readonly<Record<string, unknown>>, where: string): void {
-  const options = DECODER_OPTIONS.filter((spec) => !spec.commandLineOnly).map((spec) => spec.key)
-  checkKeys(Object.keys(section), ['models', ...options], `${where}: decoders`)
+  checkKeys(Object.keys(section), ['models', ...fileKeys(DECODER_OPTIONS)], `${where}: decoders`)
+  checkWritten(DECODER_OPTIONS, section, `${where}: decoders.`)
   if (models.safeParse(section.models).success) return
   throw new UsageError('config', `${where}: decoders.models: expected a list of folders or ids`)
 }
@@ -79,8 +77,8 @@ export function checkConfig(raw: unknown, where: string): AssayConfig {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw new UsageError('config', `${where} must export an object; wrap it in defineConfig({ … })`)
   }
-  const options = TEST_OPTIONS.filter((spec) => !spec.commandLineOnly).map((spec) => spec.key)
-  checkKeys(Object.keys(raw), [...Object.keys(sections.shape), ...options], where)
+  checkKeys(Object.keys(raw), [...Object.keys(sections.shape), ...fileKeys(TEST_OPTIONS)], where)
+  checkWritten(TEST_OPTIONS, raw, `${where}: `)
   const checked = sections.safeParse(raw)
   if (checked.success) {
     checkDecoders(checked.data.decoders ?? {}, where)

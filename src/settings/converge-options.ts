@@ -1,8 +1,10 @@
+import { flag, path } from '../options/kinds.ts'
+import { type OptionTable, pick } from '../options/table.ts'
+import { fileName, seeds } from './converge-kinds.ts'
 import { TEST_OPTIONS } from './option-table.ts'
-import type { OptionSpec } from './options.ts'
 
 /** What every suite has and a training program has a meaning for. */
-const SHARED = [
+const SHARED = pick(TEST_OPTIONS, [
   'keyword',
   'pattern',
   'lastFailed',
@@ -25,90 +27,82 @@ const SHARED = [
   'showOutput',
   'verbose',
   'config',
+  'noConfig',
   'color',
-]
+])
 
 /** `-t` and `-s` are the configuration and the storage here, as documented. */
-const OTHERWISE: Readonly<Record<string, Partial<OptionSpec>>> = {
-  pattern: { flags: '--pattern <regex>' },
-  showOutput: { flags: '--show-output', help: 'show what programs print as it comes, on stderr' },
-  jobs: { help: 'programs that run at once (default: 1, since they share the devices)' },
-}
+const COMMON = {
+  ...SHARED,
+  pattern: { ...SHARED.pattern, flags: '--pattern <regex>' },
+  showOutput: {
+    ...SHARED.showOutput,
+    flags: '--show-output',
+    help: 'show what programs print as it comes, on stderr',
+  },
+  jobs: { ...SHARED.jobs, help: 'programs that run at once (default: 1, since they share the devices)' },
+} satisfies OptionTable
 
-const COMMON: readonly OptionSpec[] = TEST_OPTIONS.filter(({ key }) => SHARED.includes(key)).map((spec) => ({
-  ...spec,
-  ...OTHERWISE[spec.key],
-}))
-
-const CONVERGENCE: readonly OptionSpec[] = [
-  {
-    key: 'testConfigPath',
+/** What only convergence has. */
+export const CONVERGENCE_OPTIONS = {
+  testConfigPath: {
     flags: '-t, --test-config-path <file>',
-    type: 'string',
+    kind: path,
     commandLineOnly: true,
     help: 'the tests: programs, what they log, and how metrics are compared (YAML)',
     completes: 'files',
   },
-  {
-    key: 'storagePath',
+  storagePath: {
     flags: '-s, --storage-path <folder>',
-    type: 'string',
+    kind: path,
     commandLineOnly: true,
-    help: 'checkpoints and manifests; made where it is not there',
+    help: 'folder for checkpoints and manifests; created if missing',
     completes: 'folders',
   },
-  {
-    key: 'gather',
+  gather: {
     flags: '-g, --gather',
-    type: 'boolean',
+    kind: flag,
     default: false,
     commandLineOnly: true,
     help: 'run known-good training and record it, instead of replaying',
   },
-  {
-    key: 'manifestName',
+  manifestName: {
     flags: '--manifest-name <name>',
-    type: 'string',
+    kind: fileName,
     default: 'convergence_harness_manifest.json',
     commandLineOnly: true,
-    help: 'what follows the name of a test in the name of its manifest',
+    help: 'file name suffix: manifests are named <test>_<name>',
   },
-  {
-    key: 'root',
+  root: {
     flags: '--root <folder>',
-    type: 'string',
+    kind: path,
     commandLineOnly: true,
-    help: 'what directory is relative to (default: the git root of the configuration, else here)',
+    help: 'base folder for the directory key (default: the git root of the configuration, else the current folder)',
     completes: 'folders',
   },
-  {
-    key: 'seeds',
+  seeds: {
     flags: '--seeds <n or list>',
-    type: 'string',
+    kind: seeds,
+    default: [],
     commandLineOnly: true,
     help: 'replay with several seeds, 5 or 1,2,3; with -g they tell what noise is normal',
   },
-  {
-    key: 'startOver',
+  startOver: {
     flags: '--start-over',
-    type: 'boolean',
+    kind: flag,
     default: false,
     commandLineOnly: true,
-    help: 'with -g: gather anew where a manifest is there already',
+    help: 'with -g: start over where a manifest already exists',
   },
-  {
-    key: 'dryRun',
+  dryRun: {
     flags: '--dry-run',
-    type: 'boolean',
+    kind: flag,
     default: false,
     commandLineOnly: true,
     help: 'print the command lines of the programs and start none',
   },
-]
+} satisfies OptionTable
 
-export const CONVERGE_GROUPS: Readonly<Record<string, readonly OptionSpec[]>> = { Training: CONVERGENCE }
+export const CONVERGE_GROUPS: Readonly<Record<string, OptionTable>> = { Training: CONVERGENCE_OPTIONS }
 
-/** What only convergence has. */
-export const CONVERGENCE_OPTIONS: readonly OptionSpec[] = CONVERGENCE
-
-export const CONVERGE_COMMAND_OPTIONS: readonly OptionSpec[] = [...CONVERGENCE, ...COMMON]
+export const CONVERGE_COMMAND_OPTIONS = { ...CONVERGENCE_OPTIONS, ...COMMON } satisfies OptionTable

@@ -1,8 +1,10 @@
+import { flag, type Kind, list, number, oneOf, path, text, whole } from '../options/kinds.ts'
+import { type Option, type OptionTable, omit } from '../options/table.ts'
+import { GATES, metricLimits, rate, sizes, skippable } from './decoder-kinds.ts'
 import { TEST_OPTIONS } from './option-table.ts'
-import type { OptionSpec } from './options.ts'
 
 /** What has no meaning for a decoder: its inputs are prompts, its limits are thresholds of logits. */
-const OF_TENSORS = new Set([
+const SHARED = omit(TEST_OPTIONS, [
   'scope',
   'layerGroup',
   'layerInputs',
@@ -16,311 +18,281 @@ const OF_TENSORS = new Set([
   'watch',
 ])
 
-const DEFAULTS: Readonly<Record<string, string>> = {
-  reference: 'the trusted target everything is compared with (default: ort:cpu, or torch:cpu without an ONNX export)',
-  target: 'what is under test; repeatable (default: ort-web:wasm, or torch:cpu,dtype=bf16 without an ONNX export)',
-  seed: 'seed of the first batch of prompts; each further batch takes the next',
-}
+const COMMON = {
+  ...SHARED,
+  reference: {
+    ...SHARED.reference,
+    help: 'the trusted target everything is compared with (default: ort:cpu, or torch:cpu without an ONNX export)',
+  },
+  target: {
+    ...SHARED.target,
+    help: 'target to test; repeatable (default: ort-web:wasm, or torch:cpu,dtype=bf16 without an ONNX export)',
+  },
+  seed: { ...SHARED.seed, help: 'seed of the first batch of prompts; each further batch takes the next' },
+} satisfies OptionTable
 
-const COMMON: readonly OptionSpec[] = TEST_OPTIONS.filter(({ key }) => !OF_TENSORS.has(key)).map((spec) => ({
-  ...spec,
-  help: DEFAULTS[spec.key] ?? spec.help,
-}))
-
-const SHAPES: readonly OptionSpec[] = [
-  {
-    key: 'batchSize',
+const SHAPES = {
+  batchSize: {
     flags: '--batch-size <list>',
-    type: 'string',
-    default: '4',
+    kind: sizes,
+    default: [4],
     documented: ['--batch_size <list>'],
     variable: 'FMS_TEST_SHAPES_COMMON_BATCH_SIZES',
     help: 'prompts that are decoded at once; 1,8 makes a case for each',
   },
-  {
-    key: 'promptLength',
+  promptLength: {
     flags: '--prompt-length <list>',
-    type: 'string',
-    default: '64',
+    kind: sizes,
+    default: [64],
     documented: ['--min_pad_length <list>'],
     variable: 'FMS_TEST_SHAPES_COMMON_SEQ_LENGTHS',
     help: 'tokens of the prompts, which are padded on the left to so many; a list makes several cases',
   },
-  {
-    key: 'maxNewTokens',
+  maxNewTokens: {
     flags: '--max-new-tokens <list>',
-    type: 'string',
-    default: '128',
+    kind: sizes,
+    default: [128],
     documented: ['--max_new_tokens <list>'],
     variable: 'FMS_TEST_SHAPES_COMMON_MAX_NEW_TOKENS',
     help: 'tokens that are decoded after each prompt; a list makes several cases',
   },
-  {
-    key: 'tokensPerSequence',
+  tokensPerSequence: {
     flags: '--tokens-per-sequence <n>',
-    type: 'number',
+    kind: whole(1),
     default: 1024,
     documented: ['--num_test_tokens_per_sequence <n>'],
     variable: 'FMS_TEST_SHAPES_CUMULATIVE_TEST_TOKENS_PER_SEQUENCE',
     help: 'tokens over all batches: so many batches of other prompts as fit',
   },
-  {
-    key: 'prompts',
+  prompts: {
     flags: '--prompts <file>',
-    type: 'string',
+    kind: path,
     documented: ['--sharegpt_path <file>'],
     variable: 'SHARE_GPT_DATASET_PATH',
     help: 'ShareGPT JSON, JSON lines or text (default: a bundled set)',
     completes: 'files',
   },
-  {
-    key: 'topK',
+  topK: {
     flags: '--top-k <n>',
-    type: 'number',
+    kind: whole(1),
     default: 20,
     documented: ['--topk_per_token <n>'],
     help: 'the largest logits of each step that are kept and compared',
   },
-]
+} satisfies OptionTable
 
-const MODELS: readonly OptionSpec[] = [
-  {
-    key: 'tokenizer',
+const MODELS = {
+  tokenizer: {
     flags: '--tokenizer <folder>',
-    type: 'string',
+    kind: text,
     help: 'folder or id of the tokenizer (default: the model’s own)',
     completes: 'folders',
   },
-  {
-    key: 'offline',
+  offline: {
     flags: '--offline',
-    type: 'boolean',
+    kind: flag,
     default: false,
     help: 'take models from folders and the Hugging Face cache only',
   },
-  {
-    key: 'modelPath',
+  modelPath: {
     flags: '--model-path <folder>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     documented: ['--model_path <folder>', '--variant <id>'],
     help: 'one more model, as the documented command line names it',
   },
-]
+} satisfies OptionTable
 
 /** Part of the documented command line; what they ask for is always so, or has no meaning here. */
-const WITHOUT_EFFECT: readonly OptionSpec[] = [
-  {
-    key: 'architecture',
-    flags: '--architecture <name>',
-    type: 'string',
-    withoutEffect: 'a folder says itself what it is',
-  },
-  {
-    key: 'modelSource',
-    flags: '--model_source <name>',
-    type: 'string',
-    withoutEffect: 'a folder says itself what it is',
-  },
-  { key: 'unfuseWeights', flags: '--unfuse_weights', type: 'boolean', withoutEffect: 'weights are taken as they are' },
-  {
-    key: 'compileDynamic',
-    flags: '--compile_dynamic',
-    type: 'boolean',
-    withoutEffect: 'the target decides how it compiles',
-  },
-  {
-    key: 'extraGetModelKwargs',
-    flags: '--extra_get_model_kwargs <k=v...>',
-    type: 'list',
-    withoutEffect: 'a model is what its folder says; assay micro writes one of other sizes',
-  },
-  { key: 'distributed', flags: '--distributed', type: 'boolean', withoutEffect: 'targets run in one process here' },
-].map((spec) => ({ ...spec, type: spec.type as OptionSpec['type'], commandLineOnly: true, help: 'does nothing' }))
+const WITHOUT_EFFECT = {
+  architecture: ignored('--architecture <name>', text, 'a folder says itself what it is'),
+  modelSource: ignored('--model_source <name>', text, 'a folder says itself what it is'),
+  unfuseWeights: ignored('--unfuse_weights', flag, 'weights are taken as they are'),
+  compileDynamic: ignored('--compile_dynamic', flag, 'the target decides how it compiles'),
+  extraGetModelKwargs: ignored(
+    '--extra_get_model_kwargs <k=v...>',
+    list,
+    'a model is what its folder says; assay micro writes one of other sizes',
+  ),
+  distributed: ignored('--distributed', flag, 'targets run in one process here'),
+} satisfies OptionTable
 
-const JUDGING: readonly OptionSpec[] = [
-  {
-    key: 'gate',
+function ignored<T>(flags: string, kind: Kind<T>, withoutEffect: string) {
+  return { flags, kind, withoutEffect, commandLineOnly: true, help: 'does nothing' } as const satisfies Option<T>
+}
+
+const JUDGING = {
+  gate: {
     flags: '--gate <name>',
-    type: 'string',
+    kind: oneOf(GATES),
     help: 'paired, rate or three-way (default: paired, or rate where only thresholds are known)',
     completes: ['paired', 'rate', 'three-way'],
   },
-  {
-    key: 'baseline',
+  baseline: {
     flags: '--baseline <target>',
-    type: 'string',
+    kind: text,
     help: 'the second trusted target, from which the normal noise is learnt (default: torch in bf16 on the best device that it reports)',
     completes: 'targets',
   },
-  {
-    key: 'thresholds',
+  thresholds: {
     flags: '--thresholds <file>',
-    type: 'string',
+    kind: path,
     help: 'what assay thresholds wrote',
     completes: 'files',
   },
-  {
-    key: 'metricsThreshold',
+  metricsThreshold: {
     flags: '--metrics-threshold <ce,diff>',
-    type: 'string',
+    kind: metricLimits,
     help: 'thresholds of ce and diff_mean, as in 2.84,0.00078',
   },
-  {
-    key: 'failureRate',
+  failureRate: {
     flags: '--failure-rate <x>',
-    type: 'number',
+    kind: rate,
     default: 0.01,
     variable: 'FMS_TEST_SHAPES_FAILURE_THRESHOLD',
     help: 'the rate of tokens over a threshold must be below this',
   },
-  {
-    key: 'skipAssertions',
+  skipAssertions: {
     flags: '--skip-assertions <names>',
-    type: 'string',
+    kind: skippable,
+    default: [],
     variable: 'FMS_TEST_SHAPES_SKIP_ASSERTIONS',
     help: 'ce or mean_diff: metrics whose rate decides nothing',
     completes: ['ce', 'mean_diff', 'ce,mean_diff'],
   },
-  {
-    key: 'tokensOnly',
+  tokensOnly: {
     flags: '--tokens-only',
-    type: 'boolean',
+    kind: flag,
     default: false,
     help: 'a case whose first batch has equal tokens passes without a look at its logits',
   },
-  {
-    key: 'forceLogits',
+  forceLogits: {
     flags: '--force-logits',
-    type: 'boolean',
+    kind: flag,
     default: false,
     variable: 'FMS_TEST_SHAPES_FORCE_VALIDATION_LEVEL_1',
     help: 'logits are judged although tokens are equal, also with --tokens-only',
   },
-  {
-    key: 'all',
+  all: {
     flags: '--all',
-    type: 'boolean',
+    kind: flag,
     default: false,
     help: 'go on to the last batch although the verdict can no longer change',
   },
-]
+} satisfies OptionTable
 
-const MICRO: readonly OptionSpec[] = [
-  {
-    key: 'micro',
+const MICRO = {
+  micro: {
     flags: '--micro',
-    type: 'boolean',
+    kind: flag,
     default: false,
     variable: 'FMS_TEST_SHAPES_USE_MICRO_MODELS',
     help: 'models with three layers instead: trained ones of --micro-home, else random weights in the model’s configuration',
   },
-  {
-    key: 'microHome',
+  microHome: {
     flags: '--micro-home <folder>',
-    type: 'string',
+    kind: path,
     variable: 'FMS_TEST_SHAPES_MICRO_MODELS_HOME',
     help: 'where trained micro models lie',
     completes: 'folders',
   },
-  {
-    key: 'modelConfiguration',
+  modelConfiguration: {
     flags: '--model-configuration <file>',
-    type: 'string',
+    kind: path,
     variable: 'FMS_TEST_SHAPES_FROM_MODEL_CONFIGURATION',
     help: 'JSON lines with model_id, ce, mean_diff and frequency: models and their thresholds',
     completes: 'files',
   },
-  {
-    key: 'modelFrequency',
+  modelFrequency: {
     flags: '--model-frequency <n>',
-    type: 'number',
+    kind: number,
     default: 0,
     variable: 'FMS_TEST_SHAPES_FROM_MODEL_CONFIGURATION_FREQUENCY',
     help: 'of that file the models whose frequency is at most this',
   },
-]
+} satisfies OptionTable
 
-const TRACES: readonly OptionSpec[] = [
-  {
-    key: 'logits',
+const TRACES = {
+  logits: {
     flags: '--logits <what>',
-    type: 'string',
+    kind: oneOf(['top', 'full']),
     default: 'top',
     help: 'top: the largest of each step are kept; full: all of them, with metrics over the whole vocabulary',
     completes: ['top', 'full'],
   },
-  {
-    key: 'validationInfoDir',
+  validationInfoDir: {
     flags: '--validation-info-dir <folder>',
-    type: 'string',
+    kind: path,
     variable: 'FMS_TEST_SHAPES_VALIDATION_INFO_DIR',
     help: 'traces of the reference that were stored earlier, used where they belong to the case',
     completes: 'folders',
   },
-  {
-    key: 'saveTraces',
+  saveTraces: {
     flags: '--save-traces',
-    type: 'boolean',
+    kind: flag,
     default: false,
     variable: 'FMS_TEST_SHAPES_SAVE_VALIDATION_INFO_OUTPUTS',
     help: 'store the traces of both sides there',
   },
-  {
-    key: 'validationInfoFormat',
+  validationInfoFormat: {
     flags: '--validation-info-format <name>',
-    type: 'string',
+    kind: oneOf(['assay', 'fms']),
     default: 'assay',
     help: 'assay: our own traces; fms: both sides are saved there as aiu-fms-testing-utils does, with all logits',
     completes: ['assay', 'fms'],
   },
-  {
-    key: 'log',
+  log: {
     flags: '--log <style>',
-    type: 'string',
+    kind: oneOf(['fms']),
     help: 'fms: log lines in the words of aiu-fms-testing-utils, on stderr',
     completes: ['fms'],
   },
-]
+} satisfies OptionTable
 
-const BASELINE_FILES: readonly OptionSpec[] = [
-  {
-    key: 'metricsDir',
+const BASELINE_FILES = {
+  metricsDir: {
     flags: '--metrics-dir <folder>',
-    type: 'string',
+    kind: path,
     default: 'metrics',
     documented: ['--output_dir <folder>'],
     help: 'where metric files are written',
     completes: 'folders',
   },
-  {
-    key: 'defaultDtype',
+  defaultDtype: {
     flags: '--default-dtype <dtype>',
-    type: 'string',
+    kind: oneOf(['bf16', 'fp16', 'fp32']),
     commandLineOnly: true,
     documented: ['--default_dtype <dtype>'],
     help: 'precision of a baseline that names none: bf16, fp16 or fp32',
     completes: ['bf16', 'fp16', 'fp32'],
   },
-  {
-    key: 'skipComputation',
+  skipComputation: {
     flags: '--skip-computation',
-    type: 'boolean',
+    kind: flag,
     commandLineOnly: true,
     documented: ['--skip_computation'],
     help: 'metric files from traces that are stored already; no model runs',
   },
-]
+} satisfies OptionTable
 
-export const DECODER_GROUPS: Readonly<Record<string, readonly OptionSpec[]>> = {
-  'Models and prompts': [...MODELS, ...SHAPES],
+const MODELS_AND_PROMPTS = { ...MODELS, ...SHAPES }
+const ALL_TRACES = { ...TRACES, ...BASELINE_FILES }
+
+export const DECODER_GROUPS: Readonly<Record<string, OptionTable>> = {
+  'Models and prompts': MODELS_AND_PROMPTS,
   'Judging logits': JUDGING,
-  'Traces of decoders': [...TRACES, ...BASELINE_FILES],
+  'Traces of decoders': ALL_TRACES,
   'Documented sets of models': MICRO,
 }
 
 /** What only decoders have. */
-export const DECODER_OPTIONS: readonly OptionSpec[] = [...Object.values(DECODER_GROUPS).flat(), ...WITHOUT_EFFECT]
+export const DECODER_OPTIONS = {
+  ...MODELS_AND_PROMPTS,
+  ...JUDGING,
+  ...ALL_TRACES,
+  ...MICRO,
+  ...WITHOUT_EFFECT,
+} satisfies OptionTable
 
 /** Both of `assay decoders test` and of `assay decoders baseline`. */
-export const DECODERS_COMMAND_OPTIONS: readonly OptionSpec[] = [...COMMON, ...DECODER_OPTIONS]
+export const DECODERS_COMMAND_OPTIONS = { ...COMMON, ...DECODER_OPTIONS } satisfies OptionTable

@@ -1,19 +1,10 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type YAMLMap,
-} from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from 'yaml'
 import { UsageError } from '../domain/errors.ts'
 import { dayProblem, EXPECTABLE, type ExpectedFailure, issueProblem, relL2Problem } from '../domain/expected-failure.ts'
 import { unknown } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { STAGES } from '../domain/verdict.ts'
+import { parseYamlDocument } from '../files/yaml-document.ts'
 
 export const ENTRY_KEYS = ['id', 'verdict', 'stage', 'side', 'error', 'relL2', 'issue', 'expires'] as const
 type Key = (typeof ENTRY_KEYS)[number]
@@ -48,7 +39,9 @@ const YAML_HINTS: Readonly<Record<string, string>> = {
 }
 
 function parseYaml(text: string, lines: LineCounter, shown: string): Document {
-  const document = parseDocument(text, { schema: 'core', lineCounter: lines, prettyErrors: false })
+  const document = parseYamlDocument(text, lines)
+  if (!document)
+    throw new UsageError('expected', `${shown}: no YAML: it nests too deep; ${YAML_HINTS.RESOURCE_EXHAUSTION}`)
   const problem = document.errors[0] ?? document.warnings[0]
   if (!problem) return document
   const { line } = lines.linePos(problem.pos[0])

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
 import type { ExpectedFailure } from '../domain/expected-failure.ts'
 import { formatBytes } from '../domain/text.ts'
+import { readRegularFileSync } from '../files/regular-file.ts'
 
 const NAMES = ['assay.expected.yaml', 'assay.expected.yml']
 const LARGEST_BYTES = 16 * 2 ** 20
@@ -46,7 +47,7 @@ export function readExpectedText({ path, shown, given }: ExpectedPlace, mayBeMis
     throw new UsageError('expected', `${shown} has ${size}; write globs instead of an entry for every case`)
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+    return new TextDecoder('utf-8', { fatal: true }).decode(readRegularFileSync(path, LARGEST_BYTES))
   } catch (error) {
     const problem = error instanceof TypeError ? 'it is not UTF-8; save it as such' : String(error)
     throw new UsageError('expected', `cannot read ${shown}: ${problem}`, { cause: error })

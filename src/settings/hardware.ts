@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
-import { formatTarget, type HardwareFile, type HardwareFiles, nearest, type Target } from '../domain/target.ts'
+import { type HardwareFile, type HardwareFiles, nameOfTarget, nearest, type Target } from '../domain/target.ts'
+import { readTextSync } from '../files/regular-file.ts'
 import { TARGET_SCHEMAS } from '../runtimes/registry.ts'
 
 const KEYS = ['hw', 'chip'] as const
@@ -24,7 +25,7 @@ export function onEachHardware(
 ): Target[] {
   refuseGroups(forAll.chip)
   const schema = TARGET_SCHEMAS[target.runtime]!
-  const isNamed = target.name !== formatTarget(target, schema)
+  const isNamed = target.name !== nameOfTarget(target, schema)
   const combinations = KEYS.reduce<Hardware[][]>(
     (before, key) => {
       const choices = choicesOf(key, target, forAll[key], cwd)
@@ -35,7 +36,7 @@ export function onEachHardware(
   return combinations.map((hardware) => {
     const options = { ...target.options, ...Object.fromEntries(hardware.map(({ key, name }) => [key, name])) }
     const files = filesOf(hardware)
-    const name = isNamed ? toldName(target.name, hardware) : formatTarget({ ...target, options }, schema)
+    const name = isNamed ? toldName(target.name, hardware) : nameOfTarget({ ...target, options }, schema)
     return { ...target, name, options, ...(files && { files }) }
   })
 }
@@ -86,7 +87,7 @@ function readJson(path: string, given: string, where: string, key: string): unkn
   if (!found?.isFile()) throw problem(`there is no file ${given}${similar(path, given)}`)
   if (found.size > MOST_BYTES) throw problem(`${given} has ${found.size} bytes, at most ${MOST_BYTES} are read`)
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
+    return JSON.parse(readTextSync(path, MOST_BYTES))
   } catch (error) {
     throw problem(`${given} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }

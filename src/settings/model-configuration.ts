@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { UsageError } from '../domain/errors.ts'
+import { readText } from '../files/regular-file.ts'
 import type { MetricLimits } from '../suites/decoders/limits.ts'
 
 export interface ModelConfiguration {
@@ -30,7 +30,7 @@ function nothingIn(path: string, mostFrequency: number, skipped: readonly string
 
 async function textOf(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    return await readText(path)
   } catch (error) {
     throw new UsageError('models', `--model-configuration ${path} cannot be read: ${(error as Error).message}`)
   }

@@ -1,334 +1,332 @@
-import type { OptionSpec } from './options.ts'
+import { bytes, flag, list, number, oneOf, path, program, seconds, text, whole } from '../options/kinds.ts'
+import type { Option, OptionTable } from '../options/table.ts'
 
-const SELECTION: readonly OptionSpec[] = [
-  {
-    key: 'reference',
+const SELECTION = {
+  reference: {
     flags: '--reference <target>',
-    type: 'list',
+    kind: list,
     help: 'the trusted target everything is compared with; where two are given and disagree, the case is inconclusive (default: ort:cpu, or the recorded outputs)',
     completes: 'targets',
   },
-  {
-    key: 'target',
+  target: {
     flags: '--target <target>',
-    type: 'list',
-    help: 'what is under test; repeatable (default: ort-web:wasm)',
+    kind: list,
+    help: 'target to test; repeatable (default: ort-web:wasm)',
     completes: 'targets',
   },
-  {
-    key: 'hw',
+  hw: {
     flags: '--hw <types>',
-    type: 'string',
+    kind: text,
     documented: ['--torq-runtime-hw-type <types>'],
-    help: 'hw= of every target that names none, each of which must use it; a,b makes a target for each',
+    help: 'hardware type for targets that do not set hw=, which must all use one; a comma-separated list creates one target per value',
   },
-  {
-    key: 'chip',
+  chip: {
     flags: '--chip <names>',
-    type: 'string',
+    kind: text,
     documented: ['--torq-chips <names>'],
-    help: 'chip= of every target that names none, each of which must use it; a,b makes a target for each',
+    help: 'chip for targets that do not set chip=, which must all use one; a comma-separated list creates one target per value',
   },
-  {
-    key: 'board',
+  board: {
     flags: '--board <addresses>',
-    type: 'string',
+    kind: text,
     documented: ['--torq-addr <addresses>'],
-    help: 'the board, as in root@10.0.0.7, of every target that names none, each of which must use it; a,b makes a target for each',
+    help: 'board for targets that do not name one, such as root@10.0.0.7; they must all use one; a comma-separated list creates one target per board',
   },
-  {
-    key: 'scope',
+  scope: {
     flags: '--scope <scopes>',
-    type: 'string',
+    kind: text,
     default: 'full,layers',
     help: 'full: whole models; layers: every layer alone, on what the reference computed before it; full,layers: both',
     completes: ['full', 'layers', 'full,layers'],
   },
-  {
-    key: 'layerGroup',
+  layerGroup: {
     flags: '--layer-group <Op+Op>',
-    type: 'list',
+    kind: list,
+    default: [],
     help: 'ops judged as one layer where each feeds only the next, such as Conv+Clip; repeatable',
   },
-  {
-    key: 'layerInputs',
+  layerInputs: {
     flags: '--layer-inputs <how>',
-    type: 'string',
+    kind: text,
     default: 'reference',
     help: 'reference: what it computed before each layer; random: made up, equal layers judged once',
     completes: ['reference', 'random'],
   },
-  {
-    key: 'keyword',
+  keyword: {
     flags: '-k <expression>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'only cases whose id contains these words; and, or, not, parentheses',
     completes: 'keywords',
   },
-  {
-    key: 'pattern',
+  pattern: {
     flags: '-t <regex>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'only cases whose id matches this regular expression',
     completes: 'patterns',
   },
-  {
-    key: 'lastFailed',
+  lastFailed: {
     flags: '--last-failed',
-    type: 'boolean',
+    kind: flag,
     default: false,
     commandLineOnly: true,
     aliases: ['--lf'],
-    help: 'only cases that did not pass when they were last judged; all where there are none',
+    help: 'only cases that did not pass in their last run; if there are none, all cases',
   },
-  { key: 'shard', flags: '--shard <i/n>', type: 'string', help: 'judge only part i of n; see assay merge' },
-  {
-    key: 'durations',
+  shard: { flags: '--shard <i/n>', kind: text, help: 'judge only part i of n; see assay merge' },
+  durations: {
     flags: '--durations <file>',
-    type: 'string',
+    kind: path,
     help: 'measured durations (JSON, id to ms) that balance the shards',
     completes: 'files',
   },
-]
+} satisfies OptionTable
 
-const INPUTS: readonly OptionSpec[] = [
-  { key: 'seed', flags: '--seed <n>', type: 'number', default: 0, help: 'seed of generated inputs' },
-  {
-    key: 'dim',
+const INPUTS = {
+  seed: { flags: '--seed <n>', kind: whole(0), default: 0, help: 'seed of generated inputs' },
+  dim: {
     flags: '--dim <name=value>',
-    type: 'list',
+    kind: list,
+    default: [],
     help: 'size of a symbolic dimension; name=1,4 makes several shapes; repeatable',
   },
-  {
-    key: 'input',
+  input: {
     flags: '--input <name=policy>',
-    type: 'list',
+    kind: list,
+    default: [],
     help: 'an input as 0..1, 0.5, file.npy, voiced, text, ones, zeros or normal; repeatable',
   },
-]
+} satisfies OptionTable
 
-const COMPARISON: readonly OptionSpec[] = [
-  { key: 'rtol', flags: '--rtol <x>', type: 'number', help: 'relative tolerance instead of the table’s rule' },
-  { key: 'atol', flags: '--atol <x>', type: 'number', help: 'absolute tolerance instead of the table’s rule' },
-  {
-    key: 'allowedMismatch',
+const COMPARISON = {
+  rtol: { flags: '--rtol <x>', kind: number, help: 'relative tolerance instead of the table’s rule' },
+  atol: { flags: '--atol <x>', kind: number, help: 'absolute tolerance instead of the table’s rule' },
+  allowedMismatch: {
     flags: '--allowed-mismatch <fraction>',
-    type: 'number',
+    kind: number,
     help: 'fraction of elements that may be over tolerance',
   },
-]
+} satisfies OptionTable
 
-const EXECUTION: readonly OptionSpec[] = [
-  { key: 'jobs', flags: '-j, --jobs <n>', type: 'number', help: 'cases judged at once (default: number of cores)' },
-  {
-    key: 'timeout',
+const EXECUTION = {
+  jobs: { flags: '-j, --jobs <n>', kind: whole(1), help: 'cases judged at once (default: number of cores)' },
+  timeout: {
     flags: '--timeout <seconds>',
-    type: 'seconds',
+    kind: seconds,
     default: 300,
     help: 'limit of each stage of a case',
   },
-  {
-    key: 'memoryLimit',
+  memoryLimit: {
     flags: '--memory-limit <size>',
-    type: 'bytes',
+    kind: bytes,
     default: 8 * 2 ** 30,
     help: 'limit of one worker, such as 4gb',
   },
-  {
-    key: 'outputLimit',
+  outputLimit: {
     flags: '--output-limit <size>',
-    type: 'bytes',
+    kind: bytes,
     default: 4 * 2 ** 30,
     help: 'limit of the outputs of one run of a model',
   },
-  {
-    key: 'python',
+  python: {
     flags: '--python <path>',
-    type: 'string',
+    kind: program,
     help: 'the Python that runs engines such as onnxruntime (default: the one of assay setup python)',
     completes: 'files',
   },
-  {
-    key: 'isolate',
+  isolate: {
     flags: '--isolate <what>',
-    type: 'string',
+    kind: oneOf(['case']),
     help: '"case" gives every case a process of its own',
     completes: ['case'],
   },
-  { key: 'failFast', flags: '-x', type: 'boolean', commandLineOnly: true, help: 'stop after the first fail or error' },
-  { key: 'maxFailures', flags: '--max-failures <n>', type: 'number', help: 'stop after n fails and errors' },
-  {
-    key: 'recompute',
+  failFast: {
+    flags: '-x',
+    kind: flag,
+    default: false,
+    commandLineOnly: true,
+    help: 'stop after the first fail or error',
+  },
+  maxFailures: { flags: '--max-failures <n>', kind: whole(1), help: 'stop after n fails and errors' },
+  recompute: {
     flags: '--recompute',
-    type: 'boolean',
+    kind: flag,
     default: false,
     documented: ['--recompute-cache'],
-    help: 'make every product anew, once',
+    help: 'recompute every cached product once',
   },
-  {
-    key: 'watch',
+  watch: {
     flags: '--watch',
-    type: 'boolean',
+    kind: flag,
     default: false,
     commandLineOnly: true,
     help: 'judge again whenever a model or the configuration changes',
   },
-  {
-    key: 'keep',
+  keep: {
     flags: '--keep',
-    type: 'boolean',
+    kind: flag,
     default: false,
     help: 'keep every intermediate product with the run, also of cases that pass',
   },
-  {
-    key: 'strict',
+  strict: {
     flags: '--strict',
-    type: 'boolean',
+    kind: flag,
     default: false,
     help: 'inconclusive cases and stale expected failures fail the run',
   },
-  {
-    key: 'passWithNoTests',
+  passWithNoTests: {
     flags: '--pass-with-no-tests',
-    type: 'boolean',
+    kind: flag,
     default: false,
     help: 'exit 0 when nothing was judged',
   },
-]
+} satisfies OptionTable
 
-const EXPECTED: readonly OptionSpec[] = [
-  {
-    key: 'expected',
+const EXPECTED = {
+  expected: {
     flags: '--expected <file>',
-    type: 'string',
+    kind: path,
     help: 'cases that are known not to pass (default: assay.expected.yaml, beside the configuration or here)',
   },
-  {
-    key: 'accept',
+  accept: {
     flags: '--accept',
-    type: 'boolean',
+    kind: flag,
+    default: false,
     commandLineOnly: true,
     help: 'write what fails now, among the selected cases, into that file',
   },
-  {
-    key: 'issue',
+  issue: {
     flags: '--issue <url>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'with --accept: the link of the entries',
   },
-  {
-    key: 'expires',
+  expires: {
     flags: '--expires <date>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'with --accept: the day, such as 2027-03-01, from which the entries excuse nothing',
   },
-]
+} satisfies OptionTable
 
-const OUTPUT: readonly OptionSpec[] = [
-  {
-    key: 'list',
+const OUTPUT = {
+  list: {
     flags: '--list',
-    type: 'boolean',
+    kind: flag,
+    default: false,
     commandLineOnly: true,
     documented: ['--collect-only'],
     help: 'print the ids of the cases and judge nothing',
   },
-  {
-    key: 'json',
+  json: {
     flags: '--json',
-    type: 'boolean',
+    kind: flag,
+    default: false,
     commandLineOnly: true,
     help: 'print one JSON document on stdout and nothing else',
   },
-  {
-    key: 'reporter',
+  reporter: {
     flags: '--reporter <name[:file]>',
-    type: 'list',
+    kind: list,
     help: 'terminal, json, junit or github; repeatable (default: terminal)',
     completes: 'reporters',
   },
-  {
-    key: 'outputDir',
+  outputDir: {
     flags: '--output-dir <folder>',
-    type: 'string',
+    kind: path,
     default: '.assay/runs',
     help: 'where run records are written',
     completes: 'folders',
   },
-  {
-    key: 'cacheDir',
+  cacheDir: {
     flags: '--cache-dir <folder>',
-    type: 'string',
+    kind: path,
     default: '.assay/cache',
     help: 'where products of steps are kept',
     completes: 'folders',
   },
-  {
-    key: 'debugIr',
+  debugIr: {
     flags: '--debug-ir <folder>',
-    type: 'string',
+    kind: text,
     commandLineOnly: true,
     help: 'write every model as given and as the target made it, form by form, into this folder',
   },
-  {
-    key: 'force',
+  force: {
     flags: '--force',
-    type: 'boolean',
+    kind: flag,
     default: false,
     commandLineOnly: true,
     help: 'let --debug-ir use a folder that is not empty; only what an earlier one wrote is removed',
   },
-  { key: 'cacheSize', flags: '--cache-size <size>', type: 'bytes', default: 10e9, help: 'disk budget of the cache' },
-  {
-    key: 'showOutput',
+  cacheSize: { flags: '--cache-size <size>', kind: bytes, default: 10e9, help: 'disk budget of the cache' },
+  showOutput: {
     flags: '-s, --show-output',
-    type: 'boolean',
+    kind: flag,
     default: false,
     help: 'show what tools print as it comes, on stderr',
   },
-  { key: 'verbose', flags: '-v, --verbose', type: 'boolean', default: false, help: 'details of passed cases too' },
-]
+  verbose: { flags: '-v, --verbose', kind: flag, default: false, help: 'details of passed cases too' },
+} satisfies OptionTable
 
-const CONFIG_OPTION: OptionSpec = {
-  key: 'config',
-  flags: '--config <file>',
-  type: 'string',
-  commandLineOnly: true,
-  help: 'configuration file (default: assay.config.ts, .js, .json or .yaml)',
-  completes: 'files',
-}
+const CONFIGURATION = {
+  config: {
+    flags: '--config <file>',
+    kind: text,
+    commandLineOnly: true,
+    help: 'configuration file (default: assay.config.ts, .js, .json or .yaml)',
+    completes: 'files',
+  },
+  noConfig: {
+    flags: '--no-config',
+    kind: flag,
+    default: false,
+    outsideFile: true,
+    help: 'for the folder of a stranger: load no assay.config.* and run no program of it',
+  },
+  color: {
+    flags: '--color',
+    kind: flag,
+    commandLineOnly: true,
+    negatable: true,
+    help: 'force colour (or --no-color)',
+  },
+} satisfies OptionTable
 
-const COLOR_OPTION: OptionSpec = {
-  key: 'color',
-  flags: '--color',
-  type: 'boolean',
-  commandLineOnly: true,
-  negatable: true,
-  help: 'force colour (or --no-color)',
-}
+const FULL_OUTPUT = { ...OUTPUT, ...CONFIGURATION }
 
 /** As `--help` and `assay config` show them. */
-export const OPTION_GROUPS: Readonly<Record<string, readonly OptionSpec[]>> = {
+export const OPTION_GROUPS: Readonly<Record<string, OptionTable>> = {
   Selection: SELECTION,
   Inputs: INPUTS,
   Comparison: COMPARISON,
   Execution: EXECUTION,
   'Expected failures': EXPECTED,
-  Output: [...OUTPUT, CONFIG_OPTION, COLOR_OPTION],
+  Output: FULL_OUTPUT,
 }
 
 /** Part of documented command lines; nothing here writes such files. */
-const WITHOUT_EFFECT: readonly OptionSpec[] = ['compile-time', 'runtime'].map((when) => ({
-  key: `${when}ProfilingOutputDir`,
-  flags: `--torq-${when}-profiling-output-dir <folder>`,
-  type: 'string',
-  commandLineOnly: true,
-  withoutEffect: 'no profile is written; the run record has how long every stage took',
-  help: 'does nothing',
-}))
+const WITHOUT_EFFECT = {
+  compileProfilingOutputDir: profilingFolder('compile-time'),
+  runtimeProfilingOutputDir: profilingFolder('runtime'),
+} satisfies OptionTable
 
-export const TEST_OPTIONS: readonly OptionSpec[] = [...Object.values(OPTION_GROUPS).flat(), ...WITHOUT_EFFECT]
+function profilingFolder(when: string) {
+  return {
+    flags: `--torq-${when}-profiling-output-dir <folder>`,
+    kind: text,
+    commandLineOnly: true,
+    withoutEffect: 'no profile is written; the run record has how long every stage took',
+    help: 'does nothing',
+  } as const satisfies Option<string>
+}
+
+export const TEST_OPTIONS = {
+  ...SELECTION,
+  ...INPUTS,
+  ...COMPARISON,
+  ...EXECUTION,
+  ...EXPECTED,
+  ...FULL_OUTPUT,
+  ...WITHOUT_EFFECT,
+} satisfies OptionTable

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { resolveOptions } from '../options/resolve.ts'
 import type { AssayConfig } from './assay-config.ts'
 import { TEST_OPTIONS } from './option-table.ts'
-import { resolveOptions } from './options.ts'
 import { withoutOverruled } from './overruled-hardware.ts'
 import { testValues } from './test-values.ts'
 

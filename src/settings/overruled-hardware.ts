@@ -1,10 +1,11 @@
 import { UsageError } from '../domain/errors.ts'
 import { HARDWARE_KEYS, type HardwareKey, type Target } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
+import type { Origin } from '../options/kinds.ts'
+import { goesBefore } from '../options/resolve.ts'
 import { HARDWARE_NOUNS, schemaOf } from '../runtimes/registry.ts'
 import type { Toolchains } from '../runtimes/toolchain/definition.ts'
 import type { AssayConfig } from './assay-config.ts'
-import { goesBefore, type Resolved } from './options.ts'
 import { type ChoosingValues, targetNamed } from './targets.ts'
 import { usedHardware } from './used-hardware.ts'
 
@@ -14,7 +15,7 @@ import { usedHardware } from './used-hardware.ts'
  */
 export function withoutOverruled<Values extends ChoosingValues>(
   values: Values,
-  origins: Resolved['origins'],
+  origins: Readonly<Record<HardwareKey | 'target', Origin>>,
   config: AssayConfig,
   toolchains: Toolchains,
 ): Values {
@@ -23,7 +24,7 @@ export function withoutOverruled<Values extends ChoosingValues>(
   const onBoard = read(values.reference).filter((target) => usedHardware(target, toolchains).includes('board'))
   const takers = (key: HardwareKey) => (key === 'board' ? [...targets, ...onBoard] : targets)
   const overruled = HARDWARE_KEYS.filter((key) => values[key] !== undefined && allNameTheirOwn(key, takers(key)))
-  const meant = overruled.find((key) => !goesBefore(origins.target!, origins[key]!))
+  const meant = overruled.find((key) => !goesBefore(origins.target, origins[key]))
   if (meant) throw refused(meant, values[meant]!, takers(meant))
   return { ...values, ...Object.fromEntries(overruled.map((key) => [key, undefined])) }
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { resolveOptions } from '../options/resolve.ts'
 import { TEST_OPTIONS } from './option-table.ts'
-import { resolveOptions } from './options.ts'
 import { reproduceCommand } from './reproduce.ts'
 import { testValues } from './test-values.ts'
 

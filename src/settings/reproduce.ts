@@ -1,6 +1,7 @@
+import { redactText } from '../domain/redact.ts'
 import { shellWord } from '../domain/shell.ts'
+import { flagOf, type Option } from '../options/table.ts'
 import { TEST_OPTIONS } from './option-table.ts'
-import { flagOf } from './options.ts'
 import type { TestValues } from './test-values.ts'
 
 /** What is the same for all cases of an invocation. */
@@ -13,7 +14,7 @@ export interface Invoked {
   readonly more?: readonly string[]
 }
 
-/** The command line that judges just this case again, for a POSIX shell. */
+/** The command line that judges just this case again, for a POSIX shell; secrets among the arguments are left out. */
 export function reproduceCommand(id: string, { command, paths, values, config, more = [] }: Invoked): string {
   const repeated = (flag: string, list: readonly string[] = []) => list.flatMap((value) => [flag, value])
   const single = (flag: string, value: string | number | undefined) =>
@@ -23,8 +24,9 @@ export function reproduceCommand(id: string, { command, paths, values, config, m
     ...command.split(' '),
     ...paths,
     ...single('--config', config ?? undefined),
-    ...repeated('--reference', values.reference),
-    ...repeated('--target', values.target),
+    ...(values.noConfig ? ['--no-config'] : []),
+    ...repeated('--reference', values.reference?.map(redactText)),
+    ...repeated('--target', values.target?.map(redactText)),
     ...single('--hw', values.hw),
     ...single('--chip', values.chip),
     ...single('--board', values.board),
@@ -51,16 +53,18 @@ const OF_ALL = ['seed', 'timeout', 'memoryLimit', 'outputLimit', 'isolate'] as c
 const OF_TENSORS = ['scope', 'layerInputs', ...OF_ALL] as const
 
 /** Of these commands other options than those of all. */
-const DECISIVE: Partial<Record<Invoked['command'], readonly (keyof TestValues)[]>> = {
+const DECISIVE: Partial<Record<Invoked['command'], readonly Decisive[]>> = {
   test: OF_TENSORS,
   run: OF_TENSORS,
   converge: [],
 }
 
-function unlessDefault(values: TestValues, keys: readonly (keyof TestValues)[]): string[] {
+type Decisive = (typeof OF_TENSORS)[number]
+
+function unlessDefault(values: TestValues, keys: readonly Decisive[]): string[] {
   return keys.flatMap((key) => {
-    const spec = TEST_OPTIONS.find((option) => option.key === key)!
+    const option: Option = TEST_OPTIONS[key]
     const value = values[key]
-    return value === undefined || value === spec.default ? [] : [flagOf(spec), String(value)]
+    return value === undefined || value === option.default ? [] : [flagOf(option), String(value)]
   })
 }

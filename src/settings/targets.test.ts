@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { resolveOptions } from '../options/resolve.ts'
 import { TEST_OPTIONS } from './option-table.ts'
-import { resolveOptions } from './options.ts'
 import { chosenTargets } from './targets.ts'
 import { testValues } from './test-values.ts'
 

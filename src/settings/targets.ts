@@ -1,3 +1,4 @@
+import { entryOf } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
 import { formatTarget, type Target } from '../domain/target.ts'
 import type { Side } from '../domain/verdict.ts'
@@ -87,7 +88,7 @@ function configTarget(name: string, given: string | ConfigTarget): Target {
   if (typeof given === 'string') return { ...readTarget(given), name }
   const options = Object.fromEntries(Object.entries(given.options ?? {}).map(([key, value]) => [key, String(value)]))
   const bare = { runtime: given.runtime, version: given.version ?? null, device: given.device ?? '', options }
-  const schema = TARGET_SCHEMAS[given.runtime] ?? { defaultDevice: '', options: {} }
+  const schema = entryOf(TARGET_SCHEMAS, given.runtime) ?? { defaultDevice: '', options: {} }
   return { ...readTarget(formatTarget({ ...bare, device: bare.device || schema.defaultDevice }, schema)), name }
 }
 

@@ -186,7 +186,7 @@ export function describeConformance(
     check('sessions')('one worker serves many sessions', async () => {
       await captureTensors(pool, target, await models.identity('float32'), traceOf({ x: floats([0]) }))
       const before = workerPids()
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < 5; i++) {
         const captured = await captureTensors(
           pool,
           target,

@@ -9,7 +9,11 @@ import { floats, saveModel, traceOf } from './capture.ts'
 import { identity } from './models.ts'
 
 const SCRIPT = fileURLToPath(new URL('chatty-worker.mjs', import.meta.url))
-const launch = (...args: string[]): WorkerLaunch => ({ argv: [process.execPath, SCRIPT, ...args], channel: 'fd3' })
+const launch = (...args: string[]): WorkerLaunch => ({
+  argv: [process.execPath, SCRIPT, ...args],
+  inherits: [],
+  channel: 'fd3',
+})
 const target = readTarget('command:chatty')
 
 async function runOnce(worker: WorkerProxy) {

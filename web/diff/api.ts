@@ -1,6 +1,6 @@
 import type { RawTensor } from '../../src/compare/slice/classify.ts'
 import type { PairVerdict, ShownPair, ShownPairs, SliceHeader } from '../../src/compare/slice/contract.ts'
-import type { SliceIndex, Window } from '../../src/compare/slice/grid.ts'
+import type { CellWindow, SliceIndex } from '../../src/compare/slice/grid.ts'
 import { numberFromJson } from '../../src/domain/json.ts'
 import type { WorstPlace } from '../../src/domain/result.ts'
 import type { Side } from '../../src/domain/verdict.ts'
@@ -11,7 +11,7 @@ export interface SliceWish {
   readonly pair: number
   readonly side: Side | null
   readonly index: SliceIndex
-  readonly window: Window | null
+  readonly window: CellWindow | null
   readonly tolerance: Limits | null
 }
 
@@ -62,7 +62,7 @@ function rawSide(side: Side, shown: ShownPair, bytes: Uint8Array): Partial<Recor
   return tensor && bytes.length > 0 ? { [side]: { dtype: tensor.dtype, bytes } } : {}
 }
 
-function windowQuery({ row, col, rows, cols }: Window): Record<string, string> {
+function windowQuery({ row, col, rows, cols }: CellWindow): Record<string, string> {
   return { rows: `${row}:${row + rows}`, cols: `${col}:${col + cols}` }
 }
 

@@ -2,7 +2,7 @@ import type { PairLimits } from '../../src/compare/pair-statistics.ts'
 import { blocksInRow, blocksOf } from '../../src/compare/slice/blocks.ts'
 import { decodePairs, type NumberPairs, type RawTensor } from '../../src/compare/slice/classify.ts'
 import type { SliceHeader } from '../../src/compare/slice/contract.ts'
-import type { Grid, Window } from '../../src/compare/slice/grid.ts'
+import type { CellWindow, Grid } from '../../src/compare/slice/grid.ts'
 import { finiteRange, type Range, Tallier, type Tally } from '../../src/compare/slice/tally.ts'
 import type { Side } from '../../src/domain/verdict.ts'
 import { decodeNumbers } from '../../src/tensors/decode.ts'
@@ -20,7 +20,7 @@ export interface Cells {
   readonly rows: number
   readonly cols: number
   /** The part of the picture that they stand for. */
-  readonly window: Window
+  readonly window: CellWindow
   readonly rowStep: number
   readonly colStep: number
   readonly isTurned: boolean

@@ -1,6 +1,6 @@
 import type { PairLimits } from '../../src/compare/pair-statistics.ts'
 import { allowance } from '../../src/compare/slice/classify.ts'
-import type { ErrorBin, Tally } from '../../src/compare/slice/tally.ts'
+import type { ExponentBin, Tally } from '../../src/compare/slice/tally.ts'
 import { formatNumber } from '../../src/domain/text.ts'
 import { formatCount } from './format.ts'
 
@@ -70,13 +70,13 @@ function clip(x: number): number {
   return Math.max(0.75, Math.min(WIDTH - 0.75, x))
 }
 
-interface Bar extends Omit<ErrorBin, 'exponent'> {
+interface Bar extends Omit<ExponentBin, 'exponent'> {
   readonly from: number
   readonly to: number
 }
 
 /** As many powers of two in a bar as it takes to fit. */
-function barsOf(bins: readonly ErrorBin[], band: Band | null): Bar[] {
+function barsOf(bins: readonly ExponentBin[], band: Band | null): Bar[] {
   if (bins.length === 0) return []
   const { first, last } = extent(bins, band)
   const span = last - first + 1
@@ -94,7 +94,7 @@ function barsOf(bins: readonly ErrorBin[], band: Band | null): Bar[] {
 }
 
 /** Powers of two from the smallest to the largest error, and to the limits if they are not too far away. */
-function extent(bins: readonly ErrorBin[], band: Band | null): { first: number; last: number } {
+function extent(bins: readonly ExponentBin[], band: Band | null): { first: number; last: number } {
   const [least, most] = [bins[0]!.exponent, bins.at(-1)!.exponent]
   const near = (band ? [band.from, band.to] : []).map(Math.floor).filter((at) => at > least - FAR && at < most + FAR)
   return { first: Math.min(least, ...near.map((at) => at - 1)), last: Math.max(most, ...near.map((at) => at + 1)) }

@@ -1,5 +1,5 @@
 import { classOf } from '../../src/compare/slice/classify.ts'
-import type { Window } from '../../src/compare/slice/grid.ts'
+import type { CellWindow } from '../../src/compare/slice/grid.ts'
 import { type Cells, cellAt, type Judged } from './cells.ts'
 import { elementText, shortPair } from './format.ts'
 import { MARKS } from './marks.ts'
@@ -11,7 +11,7 @@ const MOST_DIGITS = 6
 const TABLE: Size = { rows: 5, cols: 5 }
 
 /** The elements around a cell. */
-export function neighbourhood({ row, col }: Cell, size: Size): Window {
+export function neighbourhood({ row, col }: Cell, size: Size): CellWindow {
   const [rows, cols] = [Math.min(TABLE.rows, size.rows), Math.min(TABLE.cols, size.cols)]
   return within({ row: row - Math.floor(rows / 2), col: col - Math.floor(cols / 2), rows, cols }, size)
 }
@@ -19,7 +19,7 @@ export function neighbourhood({ row, col }: Cell, size: Size): Window {
 export interface NeighboursProps {
   readonly cells: Cells
   readonly judged: Judged | null
-  readonly window: Window
+  readonly window: CellWindow
   readonly cursor: Cell
   /** Elements in a row, where the picture is one dimension that is wrapped. */
   readonly wrap: number | null

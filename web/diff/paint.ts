@@ -1,5 +1,5 @@
 import { isWorse } from '../../src/compare/slice/classify.ts'
-import type { Window } from '../../src/compare/slice/grid.ts'
+import type { CellWindow } from '../../src/compare/slice/grid.ts'
 import type { Range } from '../../src/compare/slice/tally.ts'
 import type { Cells } from './cells.ts'
 
@@ -64,7 +64,7 @@ export const VALUE_SCALE = `linear-gradient(to right, ${VIRIDIS.map((code) => `#
 export function pickCells(
   cells: Cells,
   severities: Float64Array | null,
-  view: Window,
+  view: CellWindow,
   width: number,
   height: number,
 ): Int32Array {

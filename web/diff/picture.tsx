@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { classOf, EQUAL } from '../../src/compare/slice/classify.ts'
-import type { Window } from '../../src/compare/slice/grid.ts'
+import type { CellWindow } from '../../src/compare/slice/grid.ts'
 import type { Cells } from './cells.ts'
 import { MARKS } from './marks.ts'
 import { paint, type Theme } from './paint.ts'
@@ -24,7 +24,7 @@ export interface PictureProps {
   readonly picked: Int32Array
   /** Given where cells get signs. */
   readonly severities?: Float64Array
-  readonly view: Window
+  readonly view: CellWindow
   readonly size: PixelSize
   readonly theme: Theme
   readonly colours: (position: number) => number
@@ -63,7 +63,7 @@ function drawSigns(
   context: CanvasRenderingContext2D,
   cells: Cells,
   severities: Float64Array,
-  view: Window,
+  view: CellWindow,
   { pixelsWide: width, pixelsHigh: height }: PixelSize,
 ): void {
   const [w, h] = [(width / view.cols) * cells.colStep, (height / view.rows) * cells.rowStep]
@@ -87,7 +87,7 @@ function drawSigns(
   }
 }
 
-function drawCross(context: CanvasRenderingContext2D, cursor: Cell, view: Window, size: PixelSize): void {
+function drawCross(context: CanvasRenderingContext2D, cursor: Cell, view: CellWindow, size: PixelSize): void {
   const { pixelsWide: width, pixelsHigh: height } = size
   const [w, h] = [width / view.cols, height / view.rows]
   const [x, y] = [(cursor.col - view.col) * w, (cursor.row - view.row) * h]

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Window } from '../../src/compare/slice/grid.ts'
+import type { CellWindow } from '../../src/compare/slice/grid.ts'
 import type { PixelSize } from './picture.tsx'
 import type { Cell } from './view-state.ts'
 import { type Size, within, zoom } from './viewport.ts'
@@ -14,7 +14,7 @@ const MOST_HEIGHT = 420
 export interface Gestures {
   hover(cell: Cell | null): void
   point(cell: Cell): void
-  look(view: Window | null): void
+  look(view: CellWindow | null): void
 }
 
 /** Pixels of a picture: cells are square unless that were very flat or very narrow. */
@@ -40,7 +40,7 @@ export function useWidth() {
 }
 
 export interface CanvasFrameProps {
-  readonly view: Window
+  readonly view: CellWindow
   readonly size: Size
   readonly gestures: Gestures
   readonly children: ComponentChildren
@@ -49,7 +49,7 @@ export interface CanvasFrameProps {
 /** Wheel zooms, dragging moves, a click points, a double click shows all. */
 export function CanvasFrame({ view, size, gestures, children }: CanvasFrameProps) {
   const frame = useRef<HTMLDivElement>(null)
-  const pressed = useRef<{ x: number; y: number; view: Window; hasMoved: boolean } | null>(null)
+  const pressed = useRef<{ x: number; y: number; view: CellWindow; hasMoved: boolean } | null>(null)
   const latest = useRef({ view, size, gestures })
   latest.current = { view, size, gestures }
   useEffect(() => {
@@ -105,6 +105,6 @@ function partOf(event: MouseEvent, element: HTMLElement): { x: number; y: number
   return { x: part((event.clientX - left) / width), y: part((event.clientY - top) / height) }
 }
 
-function cellIn({ row, col, rows, cols }: Window, { x, y }: { x: number; y: number }): Cell {
+function cellIn({ row, col, rows, cols }: CellWindow, { x, y }: { x: number; y: number }): Cell {
   return { row: Math.floor(row + y * rows), col: Math.floor(col + x * cols) }
 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { MOST_CELLS } from '../../src/compare/slice/blocks.ts'
 import type { PairVerdict, ShownPair } from '../../src/compare/slice/contract.ts'
-import { gridOf, type Window } from '../../src/compare/slice/grid.ts'
+import { type CellWindow, gridOf } from '../../src/compare/slice/grid.ts'
 import type { Side } from '../../src/domain/verdict.ts'
 import { fetchSlice, fetchVerdict } from './api.ts'
 import { type Cells, layOut } from './cells.ts'
@@ -54,7 +54,7 @@ function isLarge(shape: readonly number[], state: ViewState): boolean {
 }
 
 /** The part to ask for, in the server's rows and columns; null: everything, which is all that small slices need. */
-function windowFor(state: ViewState, shape: readonly number[]): Window | null {
+function windowFor(state: ViewState, shape: readonly number[]): CellWindow | null {
   const { view } = state
   if (view === null || !isLarge(shape, state)) return null
   if (!isTurned(state)) return view

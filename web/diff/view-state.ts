@@ -1,5 +1,5 @@
 import type { ShownPair, ShownTensor } from '../../src/compare/slice/contract.ts'
-import { type Grid, gridOf, type SliceIndex, type Window, wrapWidth } from '../../src/compare/slice/grid.ts'
+import { type CellWindow, type Grid, gridOf, type SliceIndex, wrapWidth } from '../../src/compare/slice/grid.ts'
 
 export interface Limits {
   readonly rtol: number
@@ -16,7 +16,7 @@ export interface ViewState {
   /** False until somebody chose the element, or a link did; then the worst place may be shown instead. */
   readonly isPlaced: boolean
   /** Cells in sight; null: all. */
-  readonly view: Window | null
+  readonly view: CellWindow | null
   /** null: by the default rule. */
   readonly tolerance: Limits | null
 }
@@ -128,7 +128,7 @@ function fits(axes: readonly number[], usual: readonly number[], shape: readonly
   return axes.length === usual.length && axes.every((axis) => axis < shape.length) && axes[0] !== axes[1]
 }
 
-function viewIn(query: URLSearchParams, state: ViewState, shape: readonly number[]): Window | null {
+function viewIn(query: URLSearchParams, state: ViewState, shape: readonly number[]): CellWindow | null {
   const [row, col, rows, cols] = numbersIn(query, 'view') ?? []
   if (row === undefined || col === undefined || !rows || !cols || shape.includes(0)) return null
   const grid = pictureGrid(shape, state)

@@ -1,5 +1,5 @@
 # What Assay does on a board, in plain sh as BusyBox has it. It comes over ssh and is never installed.
-# Set before it: lease (folder), folder (where we keep things), limit_kib (of kept models), and for a session
+# Set before it: lease_name, folder (where we keep things), limit_kib (of kept models), and for a session
 # token, owner, name, who, ttl (seconds), start (the text of the program that starts the runner).
 set -u
 umask 077
@@ -47,18 +47,54 @@ is_hex() {
   case $1 in '' | *[!0-9a-f]*) return 1 ;; esac
 }
 
-settle() { # decides where we keep things
+settle() { # decides where we keep things; boards that share a home have each their own leases there
   [ -n "$folder" ] || folder=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/assay
   case $folder in
     '~/'*) folder=${HOME:-/tmp}/${folder#??} ;;
     /*) ;;
     *) folder=${HOME:-/tmp}/$folder ;;
   esac
+  lease=$folder/leases/$(this_node | tr -c 'A-Za-z0-9.\n-' _).$lease_name
+  if [ -e "$folder/leases" ] || [ -L "$folder/leases" ]; then check_places; fi
 }
 
 make_places() {
-  message=$(mkdir -p "$folder/blobs" "$folder/checked" "$folder/sessions" 2>&1 && : >"$folder/sessions/.can-write" 2>&1) ||
+  message=$(mkdir -p "$folder/blobs" "$folder/checked" "$folder/sessions" "$folder/leases" 2>&1 && : >"$folder/sessions/.can-write" 2>&1) ||
     stop "cannot write to $folder on the board ($message); choose another place with folder="
+  check_places
+}
+
+# Whoever could put a link among the leases would choose which file is written.
+check_places() {
+  me=$(id -u)
+  is_ours "$folder/leases" ||
+    stop "$folder/leases on the board is a link, belongs to another account, or can be written by others; remove it, or choose another place with folder="
+  open=$(open_folder) || return 0
+  stop "other accounts of the board can exchange what lies in $open, so $folder is not safe there; choose another place with folder="
+}
+
+is_ours() { # path: a folder of this account that nobody else can write; not all shells have test -O
+  # shellcheck disable=SC2046
+  set -- $(ls -ldn "$1" 2>/dev/null)
+  [ "${3-}" = "$me" ] || return 1
+  case $1 in d????[!w]??[!w]*) ;; *) return 1 ;; esac
+}
+
+open_folder() { # prints a folder on the way to ours in which others can exchange the next one
+  way=$(cd "$folder" && pwd -P) || return 1
+  below=$me
+  while :; do
+    # shellcheck disable=SC2046
+    set -- $(ls -ldn "${way:-/}" 2>/dev/null)
+    case ${1-} in
+      d???????w[tT]*) [ "$below" = 0 ] || [ "$below" = "$me" ] || break ;;
+      d???????w*) break ;;
+    esac
+    below=${3-}
+    [ -n "$way" ] || return 1
+    way=${way%/*}
+  done
+  printf '%s\n' "${way:-/}"
 }
 
 # Processes

@@ -2,7 +2,7 @@ import type { MetricRule, Recording } from '../../domain/convergence.ts'
 import type { Verdict } from '../../domain/verdict.ts'
 
 /** One window of a training curve, recorded and replayed. */
-export interface Window {
+export interface CurveWindow {
   readonly rules: Readonly<Record<string, MetricRule>>
   readonly recorded: Recording
   /** The same window recorded with other seeds. */

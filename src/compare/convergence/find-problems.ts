@@ -1,7 +1,7 @@
 import type { LoggedValues, MetricTolerance, Recording } from '../../domain/convergence.ts'
 import { cleanText } from '../../domain/text.ts'
 import type { Verdict } from '../../domain/verdict.ts'
-import type { Window } from './contract.ts'
+import type { CurveWindow } from './contract.ts'
 import type { Series } from './judge-series.ts'
 import { metricAt, valueAt } from './logged-values.ts'
 import { leastSamples } from './seeds.ts'
@@ -13,7 +13,10 @@ export interface Problem {
 }
 
 /** What a window lacks before anything is replayed. */
-export function recordingProblems({ rules, recorded, samples, replays }: Window, series: readonly Series[]): Problem[] {
+export function recordingProblems(
+  { rules, recorded, samples, replays }: CurveWindow,
+  series: readonly Series[],
+): Problem[] {
   const metrics = Object.keys(rules)
   const problems: string[] = []
   if (metrics.length === 0) problems.push('no metric has a rule, so there is nothing to judge')
@@ -39,7 +42,7 @@ function fewSamples(metric: string, tolerance: MetricTolerance, count: number): 
 /** What a replay did not log as it was recorded, and how many steps of it can be compared. */
 export function replayProblems(
   replay: Recording,
-  { recorded }: Pick<Window, 'recorded'>,
+  { recorded }: Pick<CurveWindow, 'recorded'>,
   series: readonly Series[],
 ): { readonly problems: readonly Problem[]; readonly compared: number; readonly expected: number } {
   const steps = judgedSteps(series)

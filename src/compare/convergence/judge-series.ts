@@ -2,13 +2,13 @@ import type { MetricRule, Recording } from '../../domain/convergence.ts'
 import { cleanText } from '../../domain/text.ts'
 import { type Verdict, worstVerdict } from '../../domain/verdict.ts'
 import { summariseSample } from '../statistics/two-samples.ts'
-import type { JudgedPoint, JudgedSeries, Window } from './contract.ts'
+import type { CurveWindow, JudgedPoint, JudgedSeries } from './contract.ts'
 import { isFiniteNumber, valueAt } from './logged-values.ts'
 import { NO_LIMITS } from './operators.ts'
 import { targetText } from './point-words.ts'
 import { replayNamesOf, sharedOut } from './replay-names.ts'
 import { describeMetricRule } from './rule-words.ts'
-import { canAverage, judgeMeans, leastSamples, type Samples, sigmaBands, summariseSteps } from './seeds.ts'
+import { canAverage, judgeMeans, leastSamples, type SeedSamples, sigmaBands, summariseSteps } from './seeds.ts'
 import { stepList } from './step-list.ts'
 import { limitsOf, passesRule, type StepNoise } from './tolerance-limits.ts'
 import { worstPoint } from './worst-point.ts'
@@ -30,7 +30,7 @@ interface Fault {
 }
 
 /** `shares`: among how many series the chance of a wrong verdict is shared. */
-export function judgeSeries(series: Series, window: Window, shares: number): JudgedSeries {
+export function judgeSeries(series: Series, window: CurveWindow, shares: number): JudgedSeries {
   const { name, metric, label, rule, counted } = series
   const recordings = [window.recorded, ...window.samples]
   const samples = samplesOf(series, recordings)
@@ -103,7 +103,7 @@ function withinBudget({ count, of, allowed }: JudgedSeries['beyond']): string {
   return count === 0 ? '' : `${count} of ${of} beyond, ${allowed} may be`
 }
 
-function recordingFaults(series: Series, recordings: readonly Recording[], samples: Samples | null): Fault[] {
+function recordingFaults(series: Series, recordings: readonly Recording[], samples: SeedSamples | null): Fault[] {
   const faults: string[] = []
   const broken = brokenStep(series, recordings[0]!, series.steps)
   if (broken) faults.push(`the recording itself is not finite, ${broken}; gather again`)
@@ -161,25 +161,30 @@ function needsSeeds({ tolerance: { kind } }: MetricRule): boolean {
 }
 
 /** Null: there are too few, or one of them is not finite. */
-function samplesOf(series: Series, recordings: readonly Recording[]): Samples | null {
+function samplesOf(series: Series, recordings: readonly Recording[]): SeedSamples | null {
   if (recordings.length < leastSamples(series.rule.tolerance) || series.counted.length === 0) return null
   const rows = finiteRows(series, recordings, recordings.length)
   return rows !== null && canAverage(rows) ? rows : null
 }
 
-function finiteRows(series: Series, recordings: readonly Recording[], least = 1): Samples | null {
+function finiteRows(series: Series, recordings: readonly Recording[], least = 1): SeedSamples | null {
   const rows = recordings.map((recording) => series.counted.map((step) => valueAt(recording, step, series)))
   const finite = rows.filter((row): row is number[] => row.every(isFiniteNumber))
   return finite.length < least ? null : finite
 }
 
-function noiseOf(samples: Samples, steps: readonly number[], sigmas: number, replays: number): Map<number, StepNoise> {
+function noiseOf(
+  samples: SeedSamples,
+  steps: readonly number[],
+  sigmas: number,
+  replays: number,
+): Map<number, StepNoise> {
   const bands = sigmaBands(samples, sigmas, Math.max(1, replays))
   return new Map(steps.map((step, i) => [step, bands[i]!]))
 }
 
 /** Only of whole replays: a mean of fewer steps is another number. */
-function judgeReplays(series: Series, samples: Samples, window: Window, shares: number) {
+function judgeReplays(series: Series, samples: SeedSamples, window: CurveWindow, shares: number) {
   const { tolerance, comparison } = series.rule
   const rows = finiteRows(series, window.replays)
   if (rows === null || tolerance.kind !== 'ttest') return null

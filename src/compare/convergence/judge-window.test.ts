@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MetricRule, Operator, Recording } from '../../domain/convergence.ts'
-import type { JudgedSeries, Window } from './contract.ts'
+import type { CurveWindow, JudgedSeries } from './contract.ts'
 import { judgeWindow } from './judge-window.ts'
 
 type Values = Readonly<Record<string, string | number>>
@@ -31,7 +31,7 @@ function rule(
 const isclose = (margin: number) => ({ kind: 'isclose', margin }) as const
 const AT_MOST = rule('<=', isclose(0.1))
 
-function judge(recorded: Recording, replay: Recording | Recording[], more: Partial<Window> = {}) {
+function judge(recorded: Recording, replay: Recording | Recording[], more: Partial<CurveWindow> = {}) {
   const replays = Array.isArray(replay) ? replay : [replay]
   return judgeWindow({ rules: { loss: AT_MOST }, recorded, samples: [], replays, windows: 1, ...more })
 }

@@ -1,12 +1,12 @@
 import { type Verdict, worstVerdict } from '../../domain/verdict.ts'
-import type { Window, WindowJudgement } from './contract.ts'
+import type { CurveWindow, WindowJudgement } from './contract.ts'
 import { recordingProblems, replayProblems } from './find-problems.ts'
 import { judgeSeries, type Series } from './judge-series.ts'
 import { metricAt } from './logged-values.ts'
 import { replayNamesOf } from './replay-names.ts'
 
 /** Every recorded step of every metric that has a rule, in every replay; what is wrong is collected, not only the first. */
-export function judgeWindow(window: Window): WindowJudgement {
+export function judgeWindow(window: CurveWindow): WindowJudgement {
   const planned = Object.keys(window.rules).flatMap((metric) => seriesOf(window, metric))
   const replays = window.replays.map((replay) => replayProblems(replay, window, planned))
   const names = replayNamesOf(window)
@@ -36,7 +36,7 @@ function sum<K extends string>(parts: readonly Readonly<Record<K, number>>[], ke
 const NUMERIC = /^\d+$/
 
 /** One for each label that any recorded step has. */
-function seriesOf({ rules, recorded }: Window, metric: string): Series[] {
+function seriesOf({ rules, recorded }: CurveWindow, metric: string): Series[] {
   const rule = rules[metric]!
   const all = [...recorded.keys()].sort((a, b) => a - b)
   const warmUp = new Set(all.slice(0, rule.warmUpSteps))

@@ -2,13 +2,13 @@ import type { Operator } from '../../domain/convergence.ts'
 import type { Edges } from './contract.ts'
 
 /** What a value may be; null where there is no limit on that side. */
-export interface Limits {
+export interface ValueLimits {
   readonly low: number | null
   readonly high: number | null
   readonly edges: Edges
 }
 
-export const NO_LIMITS: Limits = { low: null, high: null, edges: 'allowed' }
+export const NO_LIMITS: ValueLimits = { low: null, high: null, edges: 'allowed' }
 
 /** As Python's math.isclose without an absolute term does it, to the last rounding. */
 function isClose(reference: number, target: number, margin: number): boolean {
@@ -37,7 +37,7 @@ const MIRRORED: Readonly<Record<Operator, Operator>> = {
 }
 
 /** What the documented rule comes to; where a rounding makes a difference the rule decides. */
-export function documentedLimits(reference: number, operator: Operator, margin: number): Limits {
+export function documentedLimits(reference: number, operator: Operator, margin: number): ValueLimits {
   if (reference < 0) return mirrored(documentedLimits(-reference, MIRRORED[operator], margin))
   if (operator === '<') return { low: null, high: reference, edges: 'forbidden' }
   if (operator === '>') return { low: reference, high: null, edges: 'forbidden' }
@@ -49,7 +49,7 @@ export function documentedLimits(reference: number, operator: Operator, margin: 
 }
 
 /** Of a reference that is not negative. From a margin of 1 on every value of the same sign is close, from 2 on every value. */
-function closeTo(reference: number, margin: number): Limits {
+function closeTo(reference: number, margin: number): ValueLimits {
   const [near, far] = [reference * (1 - margin), reference / (1 - margin)]
   if (margin < 1) return { low: near, high: bounded(far), edges: 'allowed' }
   if (reference === 0 || margin >= 2) return NO_LIMITS
@@ -58,18 +58,18 @@ function closeTo(reference: number, margin: number): Limits {
   return { low: bounded(far), high: bounded(near), edges: 'outside' }
 }
 
-function inverted({ low, high, edges }: Limits): Limits {
+function inverted({ low, high, edges }: ValueLimits): ValueLimits {
   if (edges === 'outside') return { low, high, edges: 'forbidden' }
   if (low !== null && high === null) return { low: null, high: low, edges: 'forbidden' }
   return { low, high, edges: 'outside' }
 }
 
-function mirrored({ low, high, edges }: Limits): Limits {
+function mirrored({ low, high, edges }: ValueLimits): ValueLimits {
   return { low: high === null ? null : 0 - high, high: low === null ? null : 0 - low, edges }
 }
 
 /** So far from the centre on the side, or sides, that the operator bounds. */
-export function limitsAround(centre: number, operator: Operator, reach: number): Limits {
+export function limitsAround(centre: number, operator: Operator, reach: number): ValueLimits {
   const [low, high] = [bounded(centre - reach), bounded(centre + reach)]
   if (operator === '==') return { low, high, edges: 'allowed' }
   if (operator === '!=') return { low, high, edges: 'outside' }
@@ -82,7 +82,7 @@ function bounded(limit: number): number | null {
   return Number.isFinite(limit) ? limit : null
 }
 
-export function isWithin({ low, high, edges }: Limits, value: number): boolean {
+export function isWithin({ low, high, edges }: ValueLimits, value: number): boolean {
   if (!Number.isFinite(value)) return false
   if (edges === 'outside') return (low !== null && value < low) || (high !== null && value > high)
   if (edges === 'forbidden') return (low === null || value > low) && (high === null || value < high)

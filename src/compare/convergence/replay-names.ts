@@ -1,9 +1,9 @@
-import type { JudgedPoint, Window } from './contract.ts'
+import type { CurveWindow, JudgedPoint } from './contract.ts'
 
 const MOST_NAMES = 8
 
 /** Empty where there is only one replay, which needs no name. */
-export function replayNamesOf({ replays, replayNames }: Window): readonly string[] {
+export function replayNamesOf({ replays, replayNames }: CurveWindow): readonly string[] {
   return replays.length < 2 ? [] : replays.map((_, i) => replayNames?.[i] ?? `replay ${i + 1}`)
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MetricRule, Operator, Recording } from '../../domain/convergence.ts'
 import { randomFractions } from '../diff/samples.ts'
-import type { Window, WindowJudgement } from './contract.ts'
+import type { CurveWindow, WindowJudgement } from './contract.ts'
 import { judgeWindow } from './judge-window.ts'
 
 const sigma = (comparison: Operator, sigmas = 3): MetricRule => ({
@@ -21,7 +21,7 @@ function judge(
   rule: MetricRule,
   samples: (number | string)[][],
   replays: (number | string)[][],
-  more: Partial<Window> = {},
+  more: Partial<CurveWindow> = {},
 ) {
   const [recorded, ...others] = samples.map(curve)
   const window = {

@@ -11,15 +11,15 @@ const LEAST_SAMPLES = 3
 const MOST_WIDENED = 3
 
 /** Of one series: a row for each sample, a number for each step. */
-export type Samples = readonly (readonly number[])[]
+export type SeedSamples = readonly (readonly number[])[]
 
 /** Mean and deviation over the samples, by step. */
-export function summariseSteps(samples: Samples): SampleSummary[] {
+export function summariseSteps(samples: SeedSamples): SampleSummary[] {
   return samples[0]!.map((_, step) => summariseSample(samples.map((row) => row[step]!)))
 }
 
 /** Numbers near the largest double have neither a mean nor a spread that is one. */
-export function canAverage(samples: Samples): boolean {
+export function canAverage(samples: SeedSamples): boolean {
   const all = [...summariseSteps(samples), summariseSample(samples.map(rowMean))]
   return all.every(({ mean, deviation }) => Number.isFinite(mean) && Number.isFinite(deviation))
 }
@@ -57,7 +57,7 @@ export interface StepBand {
  * happen to agree, as numbers with few digits do, it is not taken for less than that of all steps. The larger of the two
  * knows more than n − 1 degrees and far less than steps that are independent; 2(n − 1) held on simulations and programs.
  */
-export function sigmaBands(samples: Samples, sigmas: number, replays: number): StepBand[] {
+export function sigmaBands(samples: SeedSamples, sigmas: number, replays: number): StepBand[] {
   const steps = summariseSteps(samples)
   const widened = widenedSigmas(sigmas, samples.length, replays)
   const usual = rootMeanSquare(steps.map((step) => step.deviation))
@@ -75,8 +75,8 @@ const GUARD_PART = 0.2
 
 /** The mean over a window's steps is one number of a run: are the replays' numbers still those of the samples? */
 export function judgeMeans(
-  samples: Samples,
-  replays: Samples,
+  samples: SeedSamples,
+  replays: SeedSamples,
   operator: Operator,
   alpha: number,
   names: readonly string[] = [],

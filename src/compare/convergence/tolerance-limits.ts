@@ -1,5 +1,5 @@
 import type { MetricRule } from '../../domain/convergence.ts'
-import { documentedLimits, isWithin, type Limits, limitsAround, NO_LIMITS, passesDocumented } from './operators.ts'
+import { documentedLimits, isWithin, limitsAround, NO_LIMITS, passesDocumented, type ValueLimits } from './operators.ts'
 
 /** What the seeds say about one step: their mean, and how far one more run may be from it. */
 export interface StepNoise {
@@ -12,7 +12,11 @@ export interface StepNoise {
  * the operator bounds, so a negative value may become worse by as much as a positive one; `!=` must be farther away than
  * that. `exact` knows no direction. A mean that is judged as one leaves single values free.
  */
-export function limitsOf({ comparison, tolerance }: MetricRule, reference: number, noise: StepNoise | null): Limits {
+export function limitsOf(
+  { comparison, tolerance }: MetricRule,
+  reference: number,
+  noise: StepNoise | null,
+): ValueLimits {
   switch (tolerance.kind) {
     case 'isclose':
       return documentedLimits(reference, comparison, tolerance.margin)
@@ -31,7 +35,7 @@ export function limitsOf({ comparison, tolerance }: MetricRule, reference: numbe
 }
 
 /** The documented kind is judged by its own rule, which its printed limits meet but for a rounding. */
-export function passesRule(rule: MetricRule, limits: Limits, reference: number, target: number): boolean {
+export function passesRule(rule: MetricRule, limits: ValueLimits, reference: number, target: number): boolean {
   const { comparison, tolerance } = rule
   if (tolerance.kind === 'isclose') return passesDocumented(reference, comparison, target, tolerance.margin)
   return isWithin(limits, target)

@@ -1,6 +1,5 @@
+import type { Logits } from '../../domain/logits.ts'
 import type { Side } from '../../domain/verdict.ts'
-
-export type Logits = Float32Array | Float64Array
 
 /** What one side gave at one step of one sequence, as far as a trace keeps it. */
 export interface KeptStep {

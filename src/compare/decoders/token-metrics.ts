@@ -1,7 +1,8 @@
+import type { Logits } from '../../domain/logits.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { curve } from '../kernels/token-sums.ts'
 import { refereed } from '../logits.ts'
-import type { Flip, KeptStep, Logits, TokenMetrics } from './contract.ts'
+import type { Flip, KeptStep, TokenMetrics } from './contract.ts'
 
 /**
  * The least mass of all other tokens: 1 − Σp has rounding errors of about 1e-14, and where the kept ids are the whole

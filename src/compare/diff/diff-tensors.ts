@@ -10,7 +10,7 @@ import type { AxisProfile } from './axis-profiles.ts'
 import { asReal, type OpenElements, type OpenPair, withElements } from './element-reader.ts'
 import type { ErrorHistogram } from './error-histogram.ts'
 import { explain, explainShapes } from './explain.ts'
-import type { Finding } from './finding.ts'
+import type { DiffFinding } from './finding.ts'
 import { type Neighbours, type Picture, type PictureSize, readNeighbours, readPicture } from './picture.ts'
 import { momentFacts, type SideFacts, SideMoments } from './side-moments.ts'
 import { layoutSlice, parseSlice, sliceAt } from './slice.ts'
@@ -42,7 +42,7 @@ export interface TensorDiff {
   readonly target: DiffSide
   /** Verdict, metrics and worst places. */
   readonly output: OutputResult
-  readonly findings: readonly Finding[]
+  readonly findings: readonly DiffFinding[]
   /** |t − r| by half decades; null where shapes differ. */
   readonly histogram: ErrorHistogram | null
   /** The smallest and the largest error that the rule allows at any place. */

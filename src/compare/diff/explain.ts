@@ -1,7 +1,7 @@
 import type { DType } from '../../domain/dtype.ts'
 import type { OutputResult } from '../../domain/result.ts'
 import type { OpenPair } from './element-reader.ts'
-import type { Finding } from './finding.ts'
+import type { DiffFinding } from './finding.ts'
 import { gridFindings } from './grid-findings.ts'
 import { remainingFinding } from './noise-findings.ts'
 import { orderFindings } from './order-findings.ts'
@@ -12,7 +12,7 @@ import type { Survey } from './survey.ts'
 import { valueFindings } from './value-findings.ts'
 
 /** What the difference of two tensors of one shape looks like; nothing where there is none. */
-export function explain(pair: OpenPair, survey: Survey, output: OutputResult, dtype: DType): Finding[] {
+export function explain(pair: OpenPair, survey: Survey, output: OutputResult, dtype: DType): DiffFinding[] {
   const { sums } = survey
   const nonFinite = nonFiniteFindings(survey, pair.shape)
   if (!(sums.dd > 0)) return nonFinite
@@ -22,7 +22,13 @@ export function explain(pair: OpenPair, survey: Survey, output: OutputResult, dt
   return [...nonFinite, ...explainErrors(pair, survey, output, dtype, before)]
 }
 
-function explainErrors(pair: OpenPair, survey: Survey, output: OutputResult, dtype: DType, before: number): Finding[] {
+function explainErrors(
+  pair: OpenPair,
+  survey: Survey,
+  output: OutputResult,
+  dtype: DType,
+  before: number,
+): DiffFinding[] {
   const worst = output.worst.filter(({ error }) => Number.isFinite(error))
   const places = worst.map(({ index }) => index.reduce((place, value, axis) => place * pair.shape[axis]! + value, 0))
   const samples = samplePair(pair, pair.shape.length === worst[0]?.index.length ? places : [])
@@ -37,7 +43,7 @@ function explainErrors(pair: OpenPair, survey: Survey, output: OutputResult, dty
 }
 
 /** Whether two tensors of different shapes hold the same values all the same. */
-export function explainShapes(pair: OpenPair, targetShape: readonly number[], target: SideFacts): Finding[] {
+export function explainShapes(pair: OpenPair, targetShape: readonly number[], target: SideFacts): DiffFinding[] {
   if (target.mean === null || target.std === null || target.std === 0) return []
   const samples = samplePair(pair, [])
   const unexplained = target.std / Math.hypot(target.mean, target.std)

@@ -22,7 +22,7 @@ export type FindingKind =
   | 'unexplained'
 
 /** One thing that a difference looks like, measured on all elements. */
-export interface Finding {
+export interface DiffFinding {
   readonly kind: FindingKind
   /** One plain sentence with the numbers that prove it. */
   readonly text: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { diffTensors } from './diff-tensors.ts'
-import type { Finding } from './finding.ts'
+import type { DiffFinding } from './finding.ts'
 import { filled, normal, tensor } from './testing/tensors.ts'
 
 const SHAPE = [2, 6, 16, 24]
@@ -8,7 +8,10 @@ const VALUES = Array.from(new Float32Array(normal(2 * 6 * 16 * 24)))
 const NOISE = normal(VALUES.length, 7)
 const at = (n: number, c: number, y: number, x: number) => VALUES[((n * 6 + c) * 16 + y) * 24 + x]!
 
-async function findingsOf(target: readonly number[], shape: readonly number[] = SHAPE): Promise<readonly Finding[]> {
+async function findingsOf(
+  target: readonly number[],
+  shape: readonly number[] = SHAPE,
+): Promise<readonly DiffFinding[]> {
   const { findings } = await diffTensors(tensor(SHAPE, VALUES), tensor(shape, target))
   return findings
 }

@@ -1,7 +1,7 @@
 import { type DType, dtypeKind } from '../../domain/dtype.ts'
 import { formatNumber } from '../../domain/text.ts'
 import type { ElementReader, OpenPair } from './element-reader.ts'
-import { FEWEST, type Finding } from './finding.ts'
+import { type DiffFinding, FEWEST } from './finding.ts'
 import { ROUNDINGS, type RoundedDType } from './round-numbers.ts'
 import type { Samples } from './samples.ts'
 import type { Survey } from './survey.ts'
@@ -15,13 +15,13 @@ const GRID_SLACK = 1e-3
 const OFF_REFERENCE = 0.5
 
 /** Whether the target's values, whatever they are, come from a coarser set than the reference's. */
-export function gridFindings(pair: OpenPair, samples: Samples, survey: Survey, dtype: DType): Finding[] {
+export function gridFindings(pair: OpenPair, samples: Samples, survey: Survey, dtype: DType): DiffFinding[] {
   if (survey.sums.finite < 2 * FEWEST || dtypeKind(dtype) !== 'float') return []
   const found = quantised(pair, samples, survey) ?? storedAs(pair, samples, dtype)
   return found ? [found] : []
 }
 
-function storedAs(pair: OpenPair, { reference, target }: Samples, dtype: DType): Finding | null {
+function storedAs(pair: OpenPair, { reference, target }: Samples, dtype: DType): DiffFinding | null {
   const coarser = coarserDTypes(dtype).find(
     (name) => countOff(target, name) === 0 && countOff(reference, name) > OFF_REFERENCE * reference.length,
   )
@@ -60,7 +60,7 @@ function countAll(pair: OpenPair, reader: ElementReader, count: (numbers: Float6
   return total
 }
 
-function quantised(pair: OpenPair, samples: Samples, { target }: Survey): Finding | null {
+function quantised(pair: OpenPair, samples: Samples, { target }: Survey): DiffFinding | null {
   const step = stepOf(samples.target)
   if (step === null || target.min === null || target.max === null) return null
   const levels = Math.round((target.max - target.min) / step) + 1

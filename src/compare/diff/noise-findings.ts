@@ -1,7 +1,7 @@
 import { formatNumber } from '../../domain/text.ts'
 import { formatMeasured } from '../rule-text.ts'
 import { MOST_SCATTERED } from './axis-maps.ts'
-import { FEWEST, type Finding } from './finding.ts'
+import { type DiffFinding, FEWEST } from './finding.ts'
 import { canTestOrders } from './memory-orders.ts'
 import type { Survey } from './survey.ts'
 
@@ -28,7 +28,7 @@ interface NoiseFacts {
 }
 
 /** The last word where no explanation was found: noise if it behaves like noise, otherwise not explained. */
-export function remainingFinding(survey: Survey, relL2: number, shape: readonly number[]): Finding {
+export function remainingFinding(survey: Survey, relL2: number, shape: readonly number[]): DiffFinding {
   const facts = noiseFacts(survey)
   const { finite } = survey.sums
   const isNoise = finite >= FEWEST_FOR_NOISE && isStructureless(facts, finite)

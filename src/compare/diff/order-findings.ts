@@ -3,7 +3,7 @@ import { formatMeasured } from '../rule-text.ts'
 import { type AxisMap, findAxisMaps } from './axis-maps.ts'
 import type { OpenPair } from './element-reader.ts'
 import { findShift } from './find-shift.ts'
-import { EXPLAINED, FEWEST, type Finding } from './finding.ts'
+import { type DiffFinding, EXPLAINED, FEWEST } from './finding.ts'
 import { measureAxisMap, measureShift } from './measure-axis-map.ts'
 import { measureOrder } from './measure-order.ts'
 import { type MemoryOrder, memoryOrders, misreadOrders, sourcePlace } from './memory-orders.ts'
@@ -21,7 +21,7 @@ export interface OrderQuestion {
 }
 
 /** Whether the target has the reference's values at other places; the first explanation that all elements prove. */
-export function orderFindings(question: OrderQuestion): Finding[] {
+export function orderFindings(question: OrderQuestion): DiffFinding[] {
   if (question.pair.count < FEWEST) return []
   if (question.before === null) return [reshaped(question) ?? transposed(question)].filter((found) => found !== null)
   const found = transposed(question) ?? moved(question)
@@ -29,11 +29,11 @@ export function orderFindings(question: OrderQuestion): Finding[] {
 }
 
 /** Of a shift along an axis and one in memory the one that says more. */
-function moved(question: OrderQuestion): Finding | null {
+function moved(question: OrderQuestion): DiffFinding | null {
   const along = movedAlongAxis(question)
   if (along && along.kind !== 'shifted-along') return along
   const inMemory = movedInMemory(question)
-  const covers = (finding: Finding | null) => Number(finding?.evidence.compared ?? 0)
+  const covers = (finding: DiffFinding | null) => Number(finding?.evidence.compared ?? 0)
   return covers(inMemory) > covers(along) ? inMemory : along
 }
 
@@ -48,7 +48,7 @@ export function change(before: number | null, after: number): string {
     : `relL2 ${formatMeasured(before)} → ${formatMeasured(after)}`
 }
 
-function reshaped(question: OrderQuestion): Finding | null {
+function reshaped(question: OrderQuestion): DiffFinding | null {
   const { pair, targetShape } = question
   const residual = measureShift(pair, 0).kept
   if (!explains(question, residual)) return null
@@ -58,7 +58,7 @@ function reshaped(question: OrderQuestion): Finding | null {
   return { kind: 'reshaped', text, before: null, after, evidence: {} }
 }
 
-function transposed(question: OrderQuestion): Finding | null {
+function transposed(question: OrderQuestion): DiffFinding | null {
   const order = likeliestOrder(question)
   if (!order) return null
   const residual = measureOrder(question.pair, order)
@@ -112,7 +112,7 @@ function orderText(order: MemoryOrder, question: OrderQuestion, numbers: string)
   return `transposed in memory: the target's values lie in the order of axes ${formatShape(axes)}${layout}: ${numbers} once they are put back`
 }
 
-function movedAlongAxis(question: OrderQuestion): Finding | null {
+function movedAlongAxis(question: OrderQuestion): DiffFinding | null {
   const found = findAxisMaps(question.pair).flatMap((map) => {
     const move = describeMap(map)
     return move ? [{ move, map, residual: measureAxisMap(question.pair, map) }] : []
@@ -135,7 +135,7 @@ interface Move {
   readonly kind: 'permuted' | 'rolled' | 'shifted-along' | 'reversed'
   readonly words: string
   readonly undone: string
-  readonly evidence: Finding['evidence']
+  readonly evidence: DiffFinding['evidence']
 }
 
 /** Few indices are listed one by one, whatever pattern they have. */
@@ -180,7 +180,7 @@ function describeOffset(axis: number, by: number, size: number, unknown: number)
   return { kind: isRolled ? 'rolled' : 'shifted-along', words, undone: 'moved back', evidence: { by } }
 }
 
-function movedInMemory(question: OrderQuestion): Finding | null {
+function movedInMemory(question: OrderQuestion): DiffFinding | null {
   const { pair, before } = question
   const by = findShift(pair)
   if (by === null || Math.abs(by) > pair.count / 2) return null

@@ -2,7 +2,7 @@ import { formatNumber } from '../../domain/text.ts'
 import { indexOf } from '../worst-places.ts'
 import type { AxisProfile } from './axis-profiles.ts'
 import { findPeriod } from './find-period.ts'
-import { FEWEST, type Finding } from './finding.ts'
+import { type DiffFinding, FEWEST } from './finding.ts'
 import type { Survey } from './survey.ts'
 
 /** What counts as nearly all. */
@@ -14,7 +14,7 @@ export function percent(share: number): string {
   return `${share > 0.999 && share < 1 ? '>99.9' : formatNumber(100 * share, 3)} %`
 }
 
-const plain = (kind: Finding['kind'], text: string, evidence: Finding['evidence'] = {}): Finding => ({
+const plain = (kind: DiffFinding['kind'], text: string, evidence: DiffFinding['evidence'] = {}): DiffFinding => ({
   kind,
   text,
   before: null,
@@ -23,7 +23,7 @@ const plain = (kind: Finding['kind'], text: string, evidence: Finding['evidence'
 })
 
 /** NaN and infinities that are not the same on both sides. */
-export function nonFiniteFindings({ nonFinite }: Survey, shape: readonly number[]): Finding[] {
+export function nonFiniteFindings({ nonFinite }: Survey, shape: readonly number[]): DiffFinding[] {
   const { count, first, nanInTarget, infiniteInTarget, signsDiffer, kindsDiffer, axes } = nonFinite
   if (count === 0 || first === null) return []
   const finiteInTarget = count - nanInTarget - infiniteInTarget - signsDiffer - kindsDiffer
@@ -47,7 +47,7 @@ function overflow({ leastInfinite, mostFinite }: Survey['nonFinite']): string {
   return isHalf ? `${least} (float16 ends at ${HALF_LARGEST})` : least
 }
 
-export function constantFindings({ reference, target }: Survey): Finding[] {
+export function constantFindings({ reference, target }: Survey): DiffFinding[] {
   if (target.finite < 2 || target.min !== target.max || target.min === null) return []
   const value = formatNumber(target.min)
   const other =
@@ -61,7 +61,7 @@ export function constantFindings({ reference, target }: Survey): Finding[] {
 export function placeFindings(
   survey: Survey,
   worst: { error: number; index: readonly number[] } | undefined,
-): Finding[] {
+): DiffFinding[] {
   const { sums, axes } = survey
   if (sums.finite < FEWEST || sums.dd === 0) return []
   const single = worst ? worst.error ** 2 / sums.dd : 0
@@ -82,7 +82,7 @@ export function placeFindings(
 function periodic(
   { axis }: AxisProfile,
   { period, residues, share }: NonNullable<ReturnType<typeof findPeriod>>,
-): Finding {
+): DiffFinding {
   const isOne = residues.length === 1
   const which = isOne ? `index ${residues[0]}` : `indices ${residues.join(', ')}`
   const text = `periodic: along axis ${axis} the error repeats every ${period}; ${which} of every ${period} ${isOne ? 'holds' : 'hold'} ${percent(share)} of the squared error (tiles or vector lanes?)`

@@ -1,7 +1,7 @@
 import type { DType } from '../../domain/dtype.ts'
 import { digitsApart, formatNumber } from '../../domain/text.ts'
 import type { OpenPair } from './element-reader.ts'
-import { EXPLAINED, FEWEST, type Finding, type FindingKind } from './finding.ts'
+import { type DiffFinding, EXPLAINED, FEWEST, type FindingKind } from './finding.ts'
 import { change } from './order-findings.ts'
 import { Residual } from './residual.ts'
 import { ROUNDINGS, type RoundedDType } from './round-numbers.ts'
@@ -15,7 +15,7 @@ interface ValueMap {
   readonly kind: FindingKind
   readonly words: string
   readonly undone: string
-  readonly evidence: Finding['evidence']
+  readonly evidence: DiffFinding['evidence']
   apply(reference: Float64Array, out: Float64Array): void
 }
 
@@ -26,7 +26,7 @@ export function valueFindings(
   survey: Survey,
   before: number,
   dtype: DType,
-): Finding[] {
+): DiffFinding[] {
   if (survey.sums.finite < FEWEST || isConstant(survey)) return []
   const likely = fittingSamples(likelyMaps(survey, dtype), samples)
   const proven = measureMaps(pair, likely).filter(({ residual }) => isProven(residual, survey, before))

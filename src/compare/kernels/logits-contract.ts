@@ -26,7 +26,7 @@ export interface RowSums {
   readonly ratioSquared: number
 }
 
-export interface Rows {
+export interface LogitRows {
   readonly reference: Float32Array
   readonly target: Float32Array
 }
@@ -35,7 +35,7 @@ export interface Rows {
 export interface LogitKernels {
   readonly name: KernelName
   /** Where the caller puts `size` finite logits of both sides, one at least. */
-  rows(size: number): Rows
+  rows(size: number): LogitRows
   /** Of the row that was put there; null where it is not finite. */
   findPeaks(size: number): RowPeaks | null
   /** Of the row whose peaks were found, which is used up by it; null where it is too wide for these kernels or not finite. */

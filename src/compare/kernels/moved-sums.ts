@@ -1,10 +1,10 @@
-import type { RowSums, Rows } from './logits-contract.ts'
+import type { LogitRows, RowSums } from './logits-contract.ts'
 import { curve } from './token-sums.ts'
 
 const SAMPLE = 33
 
 /** What r − t is about: the median of some tokens, so that what is wild moves it little. */
-export function middleDifference({ reference, target }: Rows): number {
+export function middleDifference({ reference, target }: LogitRows): number {
   const every = Math.max(1, Math.floor(reference.length / SAMPLE))
   const count = Math.min(SAMPLE, reference.length)
   const some = new Float32Array(count)

@@ -1,14 +1,14 @@
 import { peaksOf } from '../largest-ids.ts'
-import type { LogitKernels, RowPeaks, RowSums, Rows } from './logits-contract.ts'
+import type { LogitKernels, LogitRows, RowPeaks, RowSums } from './logits-contract.ts'
 import { TokenSums } from './token-sums.ts'
 
 /** The referee for rows of logits: float64 and the exponentials of the host. */
 export class ScalarLogitKernels implements LogitKernels {
   readonly name = 'scalar'
-  #rows: Rows = { reference: new Float32Array(), target: new Float32Array() }
+  #rows: LogitRows = { reference: new Float32Array(), target: new Float32Array() }
   #tokens = new TokenSums(0)
 
-  rows(size: number): Rows {
+  rows(size: number): LogitRows {
     if (this.#rows.reference.length !== size) {
       this.#rows = { reference: new Float32Array(size), target: new Float32Array(size) }
       this.#tokens = new TokenSums(size)

@@ -1,4 +1,4 @@
-import type { RowSums, Rows } from './logits-contract.ts'
+import type { LogitRows, RowSums } from './logits-contract.ts'
 
 /** Beyond, squares of e^x could overflow; infinite and NaN are beyond too. */
 const WIDEST = 300
@@ -16,7 +16,7 @@ const NOTHING: RowSums = {
 export class TokenSums {
   readonly #weights: Float64Array
   readonly #ratios: Float64Array
-  #rows: Rows = { reference: new Float32Array(), target: new Float32Array() }
+  #rows: LogitRows = { reference: new Float32Array(), target: new Float32Array() }
   #best = 0
   #count = 0
   #others = 0
@@ -28,7 +28,7 @@ export class TokenSums {
     this.#ratios = new Float64Array(most)
   }
 
-  begin(rows: Rows, best: number): void {
+  begin(rows: LogitRows, best: number): void {
     this.#rows = rows
     this.#best = best
     this.#count = 0

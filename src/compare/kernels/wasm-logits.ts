@@ -1,4 +1,4 @@
-import type { LogitKernels, RowPeaks, RowSums, Rows } from './logits-contract.ts'
+import type { LogitKernels, LogitRows, RowPeaks, RowSums } from './logits-contract.ts'
 import * as at from './logits-layout.ts'
 import { middleDifference, moveSums } from './moved-sums.ts'
 import { TokenSums } from './token-sums.ts'
@@ -12,7 +12,7 @@ interface Exports {
 }
 
 /** A row of both sides in the kernel's memory, as it is and up to the end of its last run. */
-interface PlacedRow extends Rows {
+interface PlacedRow extends LogitRows {
   readonly whole: readonly Float32Array[]
   readonly peaks: Float32Array
 }
@@ -39,7 +39,7 @@ export class WasmLogitKernels implements LogitKernels {
     return new WasmLogitKernels(await instantiate<Exports>())
   }
 
-  rows(size: number): Rows {
+  rows(size: number): LogitRows {
     if (this.#row.reference.length !== size) this.#row = this.#makeRoom(size)
     return this.#row
   }

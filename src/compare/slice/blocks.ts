@@ -1,19 +1,19 @@
 import { isWorse } from './classify.ts'
-import { cellsInRow, type Grid, type Window } from './grid.ts'
+import { type CellWindow, cellsInRow, type Grid } from './grid.ts'
 
 /** A side of a picture shows at most so many cells. */
 export const MOST_CELLS = 2048
 
 /** How a window is cut into blocks of which each is shown as one cell. */
 export interface Blocks {
-  readonly window: Window
+  readonly window: CellWindow
   readonly rowStep: number
   readonly colStep: number
   readonly rows: number
   readonly cols: number
 }
 
-export function blocksOf(window: Window, mostCells = MOST_CELLS): Blocks {
+export function blocksOf(window: CellWindow, mostCells = MOST_CELLS): Blocks {
   const rowStep = Math.max(1, Math.ceil(window.rows / mostCells))
   const colStep = Math.max(1, Math.ceil(window.cols / mostCells))
   const [rows, cols] = [Math.ceil(window.rows / rowStep), Math.ceil(window.cols / colStep)]
@@ -32,7 +32,7 @@ export function blocksInRow(grid: Grid, { window, rowStep, colStep }: Blocks, ro
 export function worstOfBlocks(
   severities: Float64Array,
   grid: Grid,
-  part: Window,
+  part: CellWindow,
   colStep: number,
 ): { readonly elements: Uint32Array; readonly places: Uint32Array } {
   const count = Math.ceil(cellsInRow(grid, part.row, part) / colStep)

@@ -2,7 +2,7 @@ import type { DType } from '../../domain/dtype.ts'
 import type { OutputResult } from '../../domain/result.ts'
 import type { Side } from '../../domain/verdict.ts'
 import type { PairLimits } from '../pair-statistics.ts'
-import type { Window } from './grid.ts'
+import type { CellWindow } from './grid.ts'
 import type { Tally } from './tally.ts'
 
 /** A tensor as the page shows it: complex numbers are pairs along a last dimension of their own. */
@@ -26,7 +26,7 @@ export interface ShownPairs {
 /** Precedes the bytes of a slice, with a u32 of its own length before it: those of the reference, the target, `places`. */
 export interface SliceHeader {
   /** The part of the grid that is here. */
-  readonly window: Window
+  readonly window: CellWindow
   /** Rows and columns of the grid that one cell stands for; more than one: it is the worst of them. */
   readonly rowStep: number
   readonly colStep: number

@@ -18,7 +18,7 @@ export interface Grid {
 }
 
 /** A rectangle of cells. */
-export interface Window {
+export interface CellWindow {
   readonly row: number
   readonly col: number
   readonly rows: number
@@ -74,12 +74,12 @@ function stridesOf(shape: readonly number[]): number[] {
 }
 
 /** Cells of one row of a window that are there: the last row of a wrapped grid may end early. */
-export function cellsInRow({ cols: width, count }: Grid, row: number, { col, cols }: Window): number {
+export function cellsInRow({ cols: width, count }: Grid, row: number, { col, cols }: CellWindow): number {
   return Math.max(0, Math.min(cols, count - (row * width + col)))
 }
 
 /** Cells of a window that are there. */
-export function cellCount(grid: Grid, window: Window): number {
+export function cellCount(grid: Grid, window: CellWindow): number {
   let count = 0
   for (let row = window.row; row < window.row + window.rows; row++) count += cellsInRow(grid, row, window)
   return count

@@ -2,7 +2,7 @@ import type { PairLimits } from '../pair-statistics.ts'
 import { allowance, finiteSeverity, hasSteps, type NumberPairs, severityOf } from './classify.ts'
 
 /** Errors from 2^exponent to twice that: how many are within their limit and how many over. */
-export interface ErrorBin {
+export interface ExponentBin {
   readonly exponent: number
   readonly within: number
   readonly over: number
@@ -13,7 +13,7 @@ export interface Tally {
   /** Elements that are equal, within, over, and non-finite and not the same. */
   readonly counts: readonly [number, number, number, number]
   /** Ascending, of finite errors that are not zero; the first exponent takes all that are smaller, too. */
-  readonly bins: readonly ErrorBin[]
+  readonly bins: readonly ExponentBin[]
   /** The largest finite magnitude of the reference. */
   readonly maxReference: number
   readonly maxError: number

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readdir, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
+import { fileChunks } from '../regular-file.ts'
 
 export interface CheckpointSum {
   readonly bytes: number
@@ -70,10 +70,9 @@ async function fileStamp(path: string): Promise<string> {
 async function fileSum(path: string): Promise<CheckpointSum> {
   const hash = createHash('sha256')
   let bytes = 0
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    const block = chunk as Uint8Array
-    hash.update(block)
-    bytes += block.length
+  for await (const chunk of fileChunks(path)) {
+    hash.update(chunk)
+    bytes += chunk.length
   }
   return { bytes, sha256: hash.digest('hex') }
 }

@@ -203,6 +203,12 @@ describe('an event file of TensorBoard', () => {
     expect([events, warnings]).toEqual([[], ['events of TensorBoard with a step below 0 were left out']])
   })
 
+  it('takes metrics and labels that are called like parts of every object', () => {
+    const { events } = readAll(parsing('tensorboard', { constructor: 'loss' }), framed(event([1], 'loss', simple(1))))
+    expect(events).toEqual([step(1, { constructor: '1' })])
+    expect(Object.hasOwn(Object, '0')).toBe(false)
+  })
+
   it('names tags that are not there', () => {
     const { warnings } = readAll(parsing('tensorboard', { a: 'losss', b: 'zzzzzz' }), TORCH_EVENTS)
     expect(warnings).toEqual([

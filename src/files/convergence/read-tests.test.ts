@@ -227,7 +227,7 @@ describe('a configuration is refused', () => {
     ['with a path for lines', changed('metrics:', 'source: {kind: lines, path: x}\n  metrics:'), 'is for files'],
     ['with an unknown source', changed('metrics:', 'source: {kind: tensorbord}\n  metrics:'), 'mean "tensorboard"'],
     ['with a file of no path', changed('metrics:', 'source: {kind: csv}\n  metrics:'), 'source.path is missing'],
-    ['with retries of nothing', `${SMALL}  retries: {attempts: 2}\n`, 'expected exit_codes or patterns'],
+    ['with retries of nothing', `${SMALL}  retries: {attempts: 2}\n`, 'has no condition; add exit_codes or patterns'],
     ['with a margin for exact', changed("'<='}", "'<=', tolerance: {kind: exact}}"), 'has no meaning'],
     ['with two margins', changed("'<='}", "'<=', tolerance: {kind: abs, margin: 1}}"), 'keep one'],
     ['with no sigmas', changed('{margin: 0.1', '{tolerance: {kind: sigma}'), 'sigmas is missing'],
@@ -249,6 +249,16 @@ describe('a configuration is refused', () => {
     expect(await refusal(`a0: &a0 [x]\n${rows.join('\n')}\n`)).toContain('more than 20000 values')
   })
 
+  it('that has thousands of aliases', async () => {
+    const aliases = Array.from({ length: 1001 }, () => '*a').join(',\n ')
+    expect(await refusal(`a0: &a x\na1: [${aliases}]\n`)).toContain(':1002: found more than 1000 aliases; write out')
+  })
+
+  it('that names what comes later, or nothing', async () => {
+    expect(await refusal('a: *b\nb: &b x\n')).toContain(':1: ')
+    expect(await refusal('a: *b\n')).toContain(':1: ')
+  })
+
   it('that is not there or too large', async () => {
     await expect(readConvergenceTests('/nowhere/x.yml', '/')).rejects.toThrow('no configuration file /nowhere/x.yml')
     expect(await refusal(`a: ${'x'.repeat(2 ** 20)}`)).toContain('split it')
@@ -264,6 +274,12 @@ describe('a configuration may', () => {
       ['other', 'sub'],
     ])
     expect(tests[0]!.digest).not.toBe(tests[1]!.digest)
+  })
+
+  it('use a name again: an alias is for the last one before it', async () => {
+    const more = '\none: &b\n  <<: *a\n  directory: one\ntwo: &a\n  <<: *b\n  directory: two\nthree:\n  <<: *a\n'
+    const tests = await load(changed('small:', 'small: &a') + more)
+    expect(tests.map(({ directory }) => directory)).toEqual(['.', 'one', 'two', 'two'])
   })
 
   it('have labels that do not fit, and is warned of them', async () => {

@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import { digestOf } from '../digest.ts'
+import { readText } from '../regular-file.ts'
 import { shownPath } from '../shown-path.ts'
 import { ConfigSection } from './config-section.ts'
 import type { ConvergenceTest, ResumeAt } from './contract.ts'
@@ -35,14 +36,14 @@ const TEST_KEYS = [
 /** The tests of a configuration file, in its order. */
 export async function readConvergenceTests(path: string, cwd: string): Promise<ConvergenceTest[]> {
   const file = cleanText(shownPath(path, cwd), 200)
-  const tree = readYamlTree(await readText(path), file)
+  const tree = readYamlTree(await textOf(path), file)
   if (tree.kind !== 'map' || tree.entries.size === 0) {
     throw new UsageError('convergence', `${file}: no tests; expected a map of test name to its directory, executable …`)
   }
   return [...tree.entries].map(([name, body]) => readTest(name, body, file))
 }
 
-async function readText(path: string): Promise<string> {
+async function textOf(path: string): Promise<string> {
   const shown = cleanText(path)
   const found = await stat(path).catch(() => null)
   if (!found) throw new UsageError('convergence', `no configuration file ${shown}; give the path of a YAML file`)
@@ -53,7 +54,7 @@ async function readText(path: string): Promise<string> {
       `${shown} has ${found.size} bytes, which is more than ${MAX_FILE_BYTES}; split it`,
     )
   }
-  return readFile(path, 'utf8')
+  return readText(path, MAX_FILE_BYTES)
 }
 
 function readTest(name: string, body: YamlTree, file: string): ConvergenceTest {
@@ -170,7 +171,7 @@ function readRetries(section: ConfigSection): ConvergenceTest['retries'] {
   const exitCodes = retries.has('exit_codes') ? readExitCodes(retries) : []
   const patterns = retries.has('patterns') ? readPatterns(retries) : []
   if (attempts === 0 || exitCodes.length + patterns.length > 0) return { attempts, exitCodes, patterns }
-  throw section.refuse('retries', 'says for nothing when to try again; expected exit_codes or patterns')
+  throw section.refuse('retries', 'has no condition; add exit_codes or patterns')
 }
 
 function readExitCodes(retries: ConfigSection): number[] {

@@ -1,7 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
 import type { LoggedMetrics, LoggedValues, Recording } from '../../domain/convergence.ts'
 import { FormatError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
+import { readText } from '../regular-file.ts'
 import { parseStrictJson, type StrictJson } from '../strict-json.ts'
 
 /** Far more than anybody records; what is larger is something else. */
@@ -11,9 +11,7 @@ type Members = ReadonlyMap<string, StrictJson>
 
 /** A JSON file whose objects are looked at member by member; everything that is wrong is said with its place. */
 export async function readStored(path: string): Promise<StoredObject> {
-  const { size } = await stat(path)
-  if (size > LARGEST_BYTES) throw new FormatError('manifest', `${path} has ${size} bytes, which is no manifest`)
-  const value = parseStrictJson(await readFile(path, 'utf8'), path)
+  const value = parseStrictJson(await readText(path, LARGEST_BYTES), path)
   return new StoredObject(value, path, '')
 }
 

@@ -1,18 +1,21 @@
 import {
+  type Alias,
   type Document,
   isAlias,
   isMap,
   isPair,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
-  parseDocument,
   type Scalar,
+  visit,
   type YAMLMap,
 } from 'yaml'
 import { UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
+import { parseYamlDocument } from '../yaml-document.ts'
 
 /** YAML in which a value is the text that stands there: `1e-3`, `010` and `yes` stay what they are. */
 export type YamlTree = YamlMap | YamlList | YamlText
@@ -39,6 +42,7 @@ interface YamlText {
 /** Aliases are followed, so a small file may be a large tree. */
 const MAX_NODES = 20_000
 const MAX_DEPTH = 32
+const MAX_ALIASES = 1000
 
 const HINTS: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'indent with blanks instead of tabs',
@@ -48,25 +52,64 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 export function readYamlTree(text: string, shown: string): YamlTree {
+  refuseManyAliases(text, shown)
   const lines = new LineCounter()
-  const document = parseDocument(text, { schema: 'core', lineCounter: lines, prettyErrors: false })
+  const document = parseYamlDocument(text, lines)
+  if (!document) throw new UsageError('convergence', `${shown}: found values nested deeper than ${MAX_DEPTH}`)
   const problem = document.errors[0] ?? document.warnings[0]
   if (problem) {
     const hint = HINTS[problem.code] ?? 'check quotes and indent'
     const message = cleanText(problem.message.split(/\n/)[0] ?? '', 200)
     throw new UsageError('convergence', `${shown}:${lines.linePos(problem.pos[0]).line}: no YAML: ${message}; ${hint}`)
   }
-  return new TreeBuilder(document, lines, shown).build(document.contents as Node | null, 0)
+  return new TreeBuilder(aliasedNodes(document), lines, shown).build(document.contents as Node | null, 0)
+}
+
+/** What the lexer gives before the text of a scalar, and other signs that are not in the file. */
+const SCALAR = '\u001f'
+const SIGNS = new Set(['\u0002', '\u0018', SCALAR])
+
+/** Before anything is built of them, which takes seconds. */
+function refuseManyAliases(text: string, shown: string): void {
+  let [count, at, before] = [0, 0, '']
+  for (const token of new Lexer().lex(text)) {
+    if (token.startsWith('*') && before !== SCALAR && ++count > MAX_ALIASES) {
+      const line = text.slice(0, at).split('\n').length
+      throw refusal(shown, line, `more than ${MAX_ALIASES} aliases; write out what they stand for`)
+    }
+    if (!SIGNS.has(token)) at += token.length
+    before = token
+  }
+}
+
+/** What each alias stands for: the last node before it that has its name. */
+function aliasedNodes(document: Document): Map<Alias, Node> {
+  const anchors = new Map<string, Node>()
+  const aliased = new Map<Alias, Node>()
+  visit(document, {
+    Alias(_key, alias) {
+      const node = anchors.get(alias.source)
+      if (node) aliased.set(alias, node)
+    },
+    Node(_key, node) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+  })
+  return aliased
+}
+
+function refusal(shown: string, line: number, found: string): UsageError {
+  return new UsageError('convergence', `${shown}:${line}: found ${found}`)
 }
 
 class TreeBuilder {
-  readonly #document: Document
+  readonly #aliased: ReadonlyMap<Alias, Node>
   readonly #lines: LineCounter
   readonly #shown: string
   #nodes = 0
 
-  constructor(document: Document, lines: LineCounter, shown: string) {
-    this.#document = document
+  constructor(aliased: ReadonlyMap<Alias, Node>, lines: LineCounter, shown: string) {
+    this.#aliased = aliased
     this.#lines = lines
     this.#shown = shown
   }
@@ -76,7 +119,7 @@ class TreeBuilder {
     if (++this.#nodes > MAX_NODES)
       throw this.#refuse(line, `more than ${MAX_NODES} values; write fewer tests or aliases`)
     if (depth > MAX_DEPTH) throw this.#refuse(line, `values nested deeper than ${MAX_DEPTH}`)
-    if (isAlias(node)) return this.build(this.#resolved(node.resolve(this.#document), line), depth + 1)
+    if (isAlias(node)) return this.build(this.#resolved(this.#aliased.get(node), line), depth + 1)
     if (isMap(node)) return { kind: 'map', line, entries: this.#entries(node, line, depth) }
     if (isSeq(node)) {
       return { kind: 'list', line, items: node.items.map((item) => this.build(item as Node | null, depth + 1)) }
@@ -111,7 +154,7 @@ class TreeBuilder {
   }
 
   #refuse(line: number, found: string): UsageError {
-    return new UsageError('convergence', `${this.#shown}:${line}: found ${found}`)
+    return refusal(this.#shown, line, found)
   }
 }
 

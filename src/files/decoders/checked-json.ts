@@ -1,7 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import { nearFile } from '../near-file.ts'
+import { readText } from '../regular-file.ts'
 
 const LARGEST = 2 ** 28
 
@@ -26,8 +26,7 @@ export async function readCheckedJson<T>(path: string, schema: z.ZodType<T>, ver
 
 async function readJson(path: string): Promise<unknown> {
   try {
-    if ((await stat(path)).size > LARGEST) throw new FormatError('json', `${path} is too large to be one of our files`)
-    return JSON.parse(await readFile(path, 'utf8'))
+    return JSON.parse(await readText(path, LARGEST))
   } catch (error) {
     if (error instanceof SyntaxError)
       throw new FormatError('json', `${path} is no JSON; write it again`, { cause: error })

@@ -1,11 +1,11 @@
 import { readdirSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { MetricName } from '../../compare/decoders/contract.ts'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import { writeFileAtomic } from '../atomic.ts'
 import { nearFile } from '../near-file.ts'
+import { readText } from '../regular-file.ts'
 import { type MetricFileName, type MetricShape, metricPrefix, parseMetricName } from './metric-names.ts'
 
 /** About ten million tokens; nobody measures so many. */
@@ -66,9 +66,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** Every number of a file; whatever is none is refused with its line, because a threshold would hide it. */
 export async function readMetricFile({ path, metric }: Pick<MetricFile, 'path' | 'metric'>): Promise<Float64Array> {
-  const byteLength = statSync(path).size
-  if (byteLength > LARGEST) throw new FormatError('metrics', `${path} has ${byteLength} bytes, too many for metrics`)
-  const [header = '', ...lines] = (await readFile(path, 'utf8')).replace(/^\ufeff/, '').split(/\r?\n/)
+  const [header = '', ...lines] = (await readText(path, LARGEST)).replace(/^\ufeff/, '').split(/\r?\n/)
   if (header.trim() !== metric) throw refused(path, 1, header, `the header "${metric}"`)
   while (lines.length > 0 && lines.at(-1)!.trim() === '') lines.pop()
   if (lines.length === 0) {

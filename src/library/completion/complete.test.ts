@@ -9,7 +9,7 @@ import { type CommandWords, complete } from './complete.ts'
 const COMMANDS: readonly CommandWords[] = [
   { name: 'test', summary: 'judge models', options: TEST_OPTIONS, completes: 'files' },
   { name: 'cache', summary: 'the cache', options: CACHE_OPTIONS, completes: ['status', 'prune', 'clear'] },
-  { name: '__complete', summary: '', options: [], hidden: true },
+  { name: '__complete', summary: '', options: {}, hidden: true },
 ]
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-complete-'))
@@ -49,7 +49,10 @@ describe('completion offers', () => {
       ['test', '--lay'],
       ['--layer-group', '--layer-inputs'],
     ],
-    [['test', '--no-'], ['--no-color']],
+    [
+      ['test', '--no-'],
+      ['--no-config', '--no-color'],
+    ],
     [
       ['test', '--scope', 'f'],
       ['full', 'full,layers'],

@@ -1,4 +1,4 @@
-import { type Completes, flagOf, type OptionSpec } from '../../settings/options.ts'
+import { type Completes, flagOf, type OptionSpec, type OptionTable, specsOf } from '../../options/table.ts'
 import { lastRunWords } from './last-run.ts'
 import { targetCandidates } from './target-candidates.ts'
 
@@ -6,7 +6,7 @@ import { targetCandidates } from './target-candidates.ts'
 export interface CommandWords {
   readonly name: string
   readonly summary: string
-  readonly options: readonly OptionSpec[]
+  readonly options: OptionTable
   /** What its own words may be. */
   readonly completes?: Completes
   readonly hidden?: true
@@ -55,7 +55,7 @@ function flagsOf({ flags, aliases = [] }: OptionSpec): string[] {
 
 /** The option that takes the next word as its value. */
 function valueOption({ options }: CommandWords, word: string): OptionSpec | undefined {
-  return options.find((spec) => spec.type !== 'boolean' && flagsOf(spec).includes(word))
+  return specsOf(options).find((spec) => spec.kind.takes !== 'switch' && flagsOf(spec).includes(word))
 }
 
 async function joinedValue(command: CommandWords, flag: string, value: string, cwd: string): Promise<Offer> {
@@ -66,8 +66,8 @@ async function joinedValue(command: CommandWords, flag: string, value: string, c
 /** Those that were given already are offered again only where they can be repeated. */
 function optionWords({ options }: CommandWords, words: readonly string[]): Candidate[] {
   const before = new Set(words.slice(0, -1))
-  const useful = options.filter((spec) => spec.withoutEffect === undefined && spec.refused === undefined)
-  const open = useful.filter((spec) => spec.type === 'list' || !flagsOf(spec).some((flag) => before.has(flag)))
+  const useful = specsOf(options).filter((spec) => spec.withoutEffect === undefined && spec.refused === undefined)
+  const open = useful.filter((spec) => spec.kind.takes === 'several' || !flagsOf(spec).some((flag) => before.has(flag)))
   const offered = open.flatMap((spec) => {
     const negation = spec.negatable ? [{ text: flagOf(spec).replace('--', '--no-'), help: spec.help }] : []
     return [{ text: flagOf(spec), help: spec.help }, ...negation]

@@ -1,6 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanText } from '../../domain/text.ts'
+import { readText } from '../../files/regular-file.ts'
 import { isUlid } from '../../runs/ulid.ts'
 
 /** Reading more would make the shell wait. */
@@ -18,8 +19,7 @@ export async function lastRunWords(cwd: string): Promise<RunWords> {
     const newest = (await readdir(runs)).filter(isUlid).sort().at(-1)
     if (newest === undefined) return { ids: [], targets: [] }
     const path = join(runs, newest, 'run.json')
-    if ((await stat(path)).size > LARGEST_HEADER) return { ids: [], targets: [] }
-    const { plan, options } = JSON.parse(await readFile(path, 'utf8'))
+    const { plan, options } = JSON.parse(await readText(path, LARGEST_HEADER))
     return { ids: harmless(plan?.cases), targets: harmless([options?.reference, options?.target].flat()) }
   } catch {
     return { ids: [], targets: [] }

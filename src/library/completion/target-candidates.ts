@@ -1,3 +1,4 @@
+import { entryOf } from '../../domain/entry.ts'
 import { COMMON_OPTIONS, HARDWARE_KEYS } from '../../domain/target.ts'
 import { schemaOf, TARGET_SCHEMAS } from '../../runtimes/registry.ts'
 import type { Candidate } from './complete.ts'
@@ -23,7 +24,7 @@ function pairs(spec: string): string[] {
   const { options, choices = {}, hardware = [] } = schemaOf(runtime)
   const head = spec.slice(0, spec.lastIndexOf(',') + 1)
   const [key = '', value] = spec.slice(head.length).split('=')
-  if (value !== undefined) return (choices[key] ?? []).map((choice) => `${head}${key}=${choice}`)
+  if (value !== undefined) return (entryOf(choices, key) ?? []).map((choice) => `${head}${key}=${choice}`)
   const isUnused = (option: string) => HARDWARE_KEYS.some((key) => key === option && !hardware.includes(key))
   const taken = Object.keys({ ...options, ...COMMON_OPTIONS }).filter((option) => !isUnused(option))
   return taken.map((option) => `${head}${option}=`)

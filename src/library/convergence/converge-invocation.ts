@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { readConvergenceTests } from '../../files/convergence/read-tests.ts'
+import { resolveOptions } from '../../options/resolve.ts'
 import { CONVERGENCE_OPTIONS } from '../../settings/converge-options.ts'
 import { type ConvergeValues, convergeValues } from '../../settings/converge-values.ts'
-import { resolveOptions } from '../../settings/options.ts'
 import type { PlannedTest } from '../../suites/convergence/planned-test.ts'
 import { Storage } from '../../suites/convergence/storage.ts'
 import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
-import type { Audience } from '../judge-suites.ts'
+import type { RunListeners } from '../judge-suites.ts'
 
 /** What was asked for of training programs. */
 export interface ConvergeInvocation extends Invocation {
@@ -24,23 +24,23 @@ export async function convergeInvocation(asked: Asked): Promise<ConvergeInvocati
 
 /** The options again, for the command that judges a case alone. */
 function wordsOf({ testConfigPath, storagePath, gather, manifestName, root, seeds }: ConvergeValues): string[] {
-  const isNamed = manifestName !== CONVERGENCE_OPTIONS.find(({ key }) => key === 'manifestName')!.default
+  const isNamed = manifestName !== CONVERGENCE_OPTIONS.manifestName.default
   return [
     ...['-t', testConfigPath, '-s', storagePath],
     ...(gather ? ['-g'] : []),
     ...(isNamed ? ['--manifest-name', manifestName] : []),
     ...(root === undefined ? [] : ['--root', root]),
-    ...(seeds.length > 0 ? ['--seeds', seeds.length === 1 ? `${seeds[0]},` : seeds.join(',')] : []),
+    ...(seeds.length > 0 ? ['--seeds', CONVERGENCE_OPTIONS.seeds.kind.write(seeds)] : []),
   ]
 }
 
-type Told = Pick<Audience, 'notice' | 'hear'>
+type Told = Pick<RunListeners, 'notice' | 'onOutput'>
 
 /** The tests of the configuration, with where they run and where they are kept; paths in `asked` begin at `base`. */
 export async function plannedTests(
   { cwd, environment }: Pick<Invocation, 'cwd' | 'environment'>,
   asked: Omit<ConvergeValues, 'gather' | 'seeds' | 'startOver' | 'dryRun'>,
-  { notice, hear }: Told,
+  { notice, onOutput }: Told,
   base = cwd,
 ): Promise<PlannedTest[]> {
   const { testConfigPath, storagePath, manifestName, root } = asked
@@ -55,7 +55,7 @@ export async function plannedTests(
     environment,
     storage: new Storage(folder, test, cwd, manifestName),
     tell: once((text) => notice(`${test.name}: ${text}`)),
-    ...(hear && { hear }),
+    ...(onOutput && { onOutput }),
   }))
 }
 

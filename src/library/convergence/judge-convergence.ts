@@ -10,7 +10,7 @@ import { DEFAULT_MANIFEST } from '../../suites/convergence/storage.ts'
 import { convergenceSuite, renewalSuite } from '../../suites/convergence/suite.ts'
 import { describeEnvironment } from '../environment.ts'
 import { type Invocation, reproduceOf } from '../invocation.ts'
-import { type Audience, type JudgedOutcome, judgeSuites, listSuites, type Planned } from '../judge-suites.ts'
+import { type JudgedOutcome, judgeSuites, listSuites, type Planned, type RunListeners } from '../judge-suites.ts'
 import { type ConvergeInvocation, plannedTests } from './converge-invocation.ts'
 import { gitStates } from './git-state.ts'
 
@@ -20,11 +20,11 @@ export type ConvergeAction = 'judge' | 'renew'
 /** Gathers, replays or renews training curves. */
 export function judgeConvergence(
   invocation: ConvergeInvocation,
-  audience: Audience,
+  listeners: RunListeners,
   action: ConvergeAction = 'judge',
 ): Promise<JudgedOutcome> {
-  return judgeSuites(invocation, audience, async () => {
-    const work = await planned(invocation, audience, action)
+  return judgeSuites(invocation, listeners, async () => {
+    const work = await planned(invocation, listeners, action)
     if (invocation.converge.gather) await Promise.all(work.tests.map(({ storage }) => storage.create()))
     return work
   })
@@ -33,7 +33,7 @@ export function judgeConvergence(
 /** The ids of the cases; no program is started. */
 export function listConvergence(
   invocation: ConvergeInvocation,
-  notice: Audience['notice'],
+  notice: RunListeners['notice'],
 ): ReturnType<typeof listSuites> {
   return listSuites(invocation, notice, () => planned(invocation, { notice }, 'judge'))
 }
@@ -42,7 +42,7 @@ export function listConvergence(
 export async function configuredConvergence(
   invocation: Invocation,
   sections: readonly ConvergenceSettings[],
-  notice: Audience['notice'],
+  notice: RunListeners['notice'],
 ): Promise<Planned> {
   const { cwd, loaded } = invocation
   // As written beside the configuration.
@@ -64,7 +64,7 @@ function optionsOf(invocation: Invocation, tests: readonly PlannedTest[]): Omit<
 
 async function planned(
   invocation: ConvergeInvocation,
-  told: Pick<Audience, 'notice' | 'hear'>,
+  told: Pick<RunListeners, 'notice' | 'onOutput'>,
   action: ConvergeAction,
 ): Promise<Planned & { readonly tests: readonly PlannedTest[] }> {
   const { converge } = invocation

@@ -5,7 +5,7 @@ import { gatherPoint, lacksOnlySeeds } from '../../suites/convergence/gather-poi
 import { usableSeeds } from '../../suites/convergence/judge-replay.ts'
 import { type PlannedTest, startOf } from '../../suites/convergence/planned-test.ts'
 import { replayReach } from '../../suites/convergence/replay-window.ts'
-import type { Audience } from '../judge-suites.ts'
+import type { RunListeners } from '../judge-suites.ts'
 import { type ConvergeInvocation, plannedTests } from './converge-invocation.ts'
 import { listConvergence } from './judge-convergence.ts'
 
@@ -15,7 +15,10 @@ export type ProgramLine =
   | { readonly id: string; readonly problem: string }
 
 /** Of the cases that are chosen; nothing is started. */
-export async function programLines(invocation: ConvergeInvocation, notice: Audience['notice']): Promise<ProgramLine[]> {
+export async function programLines(
+  invocation: ConvergeInvocation,
+  notice: RunListeners['notice'],
+): Promise<ProgramLine[]> {
   const { converge } = invocation
   const { selected } = await listConvergence(invocation, notice)
   const tests = await plannedTests(invocation, converge, { notice: () => {} })

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
-import { UsageError } from '../../domain/errors.ts'
+import { FormatError, UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
+import { readText } from '../../files/regular-file.ts'
 import { endIdsOf } from '../../models/end-ids.ts'
 import type { resolveModel } from '../../models/hub/resolve-model.ts'
 import { loadTokenizer } from '../../models/tokenizer/load-tokenizer.ts'
@@ -136,9 +136,11 @@ const POSITIONS = ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_seque
 
 async function configOf(folder: string): Promise<Record<string, unknown>> {
   const path = join(folder, 'config.json')
-  const text = await readFile(path, 'utf8').catch(() => null)
+  const text = await readText(path, LARGEST_CONFIG).catch((error) => {
+    if (error instanceof FormatError) throw error
+    return null
+  })
   if (text === null) throw new UsageError('models', `${folder} has no config.json, so it is no Hugging Face folder`)
-  if (text.length > LARGEST_CONFIG) throw new UsageError('models', `${path} is too large for a configuration`)
   try {
     const config: unknown = JSON.parse(text)
     return typeof config === 'object' && config !== null ? { ...config } : {}

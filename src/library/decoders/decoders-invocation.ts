@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
+import { flagOf, type OptionSpec, specsOf } from '../../options/table.ts'
 import { DECODER_OPTIONS } from '../../settings/decoder-options.ts'
 import { type DecoderValues, decoderValues, MODEL_PATHS, withoutEffect } from '../../settings/decoder-values.ts'
-import { flagOf, type OptionSpec, type OptionValue, resolveOptions } from '../../settings/options.ts'
 import { KNOWN_LIMITS } from '../../suites/decoders/known-limits.ts'
 import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
 
@@ -27,15 +27,15 @@ export function withDecoders(
 ): DecodersInvocation {
   const { environment, options } = asked
   const file = invocation.loaded.config.decoders ?? {}
-  const resolved = resolveOptions(DECODER_OPTIONS, { commandLine: options, environment, file })
-  const decoders = withMicro(decoderValues(resolved, environment), notice)
+  const given = decoderValues({ commandLine: options, environment, file })
+  const decoders = withMicro(given, notice)
   for (const line of withoutEffect(environment)) notice(line)
-  const given = modelsOf(asked, decoders)
+  const named = modelsOf(asked, decoders)
   if (invocation.values.reference && invocation.values.reference.length > 1) {
     throw new UsageError('reference', 'decoders are compared with one reference; give --reference once')
   }
-  const models = given.length > 0 ? given : (file.models ?? [])
-  return { ...invocation, givenPaths: given, decoders, models, more: wordsOf(resolved.values, decoders, models) }
+  const models = named.length > 0 ? named : (file.models ?? [])
+  return { ...invocation, givenPaths: named, decoders, models, more: wordsOf(given, models) }
 }
 
 /** Documented: micro models have traces of their own, and a file of models names them as they are. */
@@ -66,12 +66,9 @@ function modelsOf(
 const NOT_REPEATED = new Set(['log', 'saveTraces', 'validationInfoFormat', 'modelPath', 'gate'])
 
 /** The options again, as far as they are not what they are by themselves. */
-function wordsOf(
-  values: Readonly<Record<string, OptionValue>>,
-  decoders: DecoderValues,
-  models: readonly string[],
-): string[] {
-  const given = DECODER_OPTIONS.flatMap((spec) =>
+function wordsOf(decoders: DecoderValues, models: readonly string[]): string[] {
+  const values: Readonly<Record<string, unknown>> = { ...decoders }
+  const given = specsOf(DECODER_OPTIONS).flatMap((spec) =>
     NOT_REPEATED.has(spec.key) ? [] : optionWords(spec, values[spec.key]),
   )
   const gate = decoders.gate ?? (decoders.documented ? 'rate' : undefined)
@@ -86,7 +83,9 @@ function variableWords(decoders: DecoderValues, models: readonly string[]): stri
   return ['--metrics-threshold', `${pair.ce},${pair.diffMean}`]
 }
 
-function optionWords(spec: OptionSpec, value: OptionValue): string[] {
-  if (value === undefined || value === spec.default || spec.withoutEffect) return []
-  return spec.type === 'boolean' ? (value ? [flagOf(spec)] : []) : [flagOf(spec), String(value)]
+function optionWords(spec: OptionSpec, value: unknown): string[] {
+  const { kind, default: usual } = spec
+  if (value === undefined || spec.withoutEffect) return []
+  if (usual !== undefined && kind.write(value) === kind.write(usual)) return []
+  return kind.takes === 'switch' ? (value ? [flagOf(spec)] : []) : [flagOf(spec), kind.write(value)]
 }

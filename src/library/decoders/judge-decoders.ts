@@ -1,9 +1,9 @@
 import type { Pool } from '../../runtimes/pool.ts'
 import type { Invocation } from '../invocation.ts'
-import type { Audience, JudgedOutcome, ListedCases, Planned } from '../judge-suites.ts'
+import type { JudgedOutcome, ListedCases, Planned, RunListeners } from '../judge-suites.ts'
 import { type DecodersInvocation, withDecoders } from './decoders-invocation.ts'
 
-export interface DecodersAudience extends Audience {
+export interface DecoderListeners extends RunListeners {
   /** Log lines in the documented words. */
   readonly log?: (line: string) => void
 }
@@ -11,14 +11,17 @@ export interface DecodersAudience extends Audience {
 /** Judges decoders by their tokens and their logits. */
 export async function judgeDecoders(
   invocation: DecodersInvocation,
-  audience: DecodersAudience,
+  listeners: DecoderListeners,
 ): Promise<JudgedOutcome> {
   const [{ judgeSuites }, { planTest }] = await judging()
-  return judgeSuites(invocation, audience, (pool) => planTest(invocation, pool, audience, true))
+  return judgeSuites(invocation, listeners, (pool) => planTest(invocation, pool, listeners, true))
 }
 
 /** The ids of the cases; nothing is decoded. */
-export async function listDecoders(invocation: DecodersInvocation, notice: Audience['notice']): Promise<ListedCases> {
+export async function listDecoders(
+  invocation: DecodersInvocation,
+  notice: RunListeners['notice'],
+): Promise<ListedCases> {
   const [{ listSuites }, { planTest }] = await judging()
   return listSuites(invocation, notice, (pool) => planTest(invocation, pool, { notice }, false))
 }
@@ -32,7 +35,7 @@ function judging() {
 export async function configuredDecoders(
   invocation: Invocation,
   pool: Pool,
-  notice: Audience['notice'],
+  notice: RunListeners['notice'],
 ): Promise<Planned | null> {
   if (!invocation.loaded.config.decoders?.models) return null
   const asked = { environment: invocation.environment, options: {}, paths: [] }

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
-import { basename, isAbsolute, join, relative, resolve } from 'node:path'
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { basename, join, relative, resolve } from 'node:path'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import { explainWriteError } from '../../files/atomic.ts'
 import { digestOf, FileDigests } from '../../files/digest.ts'
+import { hideFromGit } from '../../files/hide-from-git.ts'
+import { isInside } from '../../files/is-inside.ts'
 import { nearFile } from '../../files/near-file.ts'
+import { readText } from '../../files/regular-file.ts'
 import type { DecoderConfig } from '../../models/micro/decoder-config.ts'
 import { readDecoderConfig } from '../../models/micro/read-config.ts'
 import { writeMicroFolder } from '../../models/micro/write-folder.ts'
-import { hideFromGit } from '../hide-from-git.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 
 const LAYERS = 3
@@ -31,11 +33,6 @@ export function trainedMicro(given: string, { cwd, decoders }: DecodersInvocatio
   const folders = [join(home, given), join(home, basename(given))].filter((folder) => isInside(folder, home))
   const folder = folders.find((each) => existsSync(join(each, 'config.json')))
   return folder === undefined ? null : { folder, kind: 'trained' }
-}
-
-function isInside(folder: string, home: string): boolean {
-  const way = relative(home, folder)
-  return way !== '' && !way.startsWith('..') && !isAbsolute(way)
 }
 
 function noHome(given: string, path: string): UsageError {
@@ -68,7 +65,7 @@ async function configOf(
 ): Promise<{ readonly config: DecoderConfig; readonly plain: string | null }> {
   const path = join(own, 'config.json')
   try {
-    const json = JSON.parse(await readFile(path, 'utf8')) as Readonly<Record<string, unknown>>
+    const json = JSON.parse(await readText(path)) as Readonly<Record<string, unknown>>
     const plain = scalingOf(json)
     const config = readDecoderConfig(plain === null ? json : withoutScaling(json), path)
     return { config: { ...config, layers: LAYERS }, plain }

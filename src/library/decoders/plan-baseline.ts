@@ -8,7 +8,7 @@ import { findInfoFolders } from '../../suites/decoders/validation-info/info-fold
 import { FOLLOWER } from '../../suites/decoders/validation-info/info-pairs.ts'
 import type { ValidationInfo } from '../../suites/decoders/validation-info/validation-info.ts'
 import { reproduceOf } from '../invocation.ts'
-import type { Audience, Planned } from '../judge-suites.ts'
+import type { Planned, RunListeners } from '../judge-suites.ts'
 import { baselineOf } from './baseline-target.ts'
 import { decoderModels, savedModels } from './decoder-models.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
@@ -18,7 +18,7 @@ import { decodingOptions, exportsFor, sidesOf, tellPrompts } from './plan-decode
 export async function planBaseline(
   asked: DecodersInvocation,
   pool: Pool,
-  notice: Audience['notice'],
+  notice: RunListeners['notice'],
   tells: boolean,
 ): Promise<Planned> {
   const invocation = withFolder(asked)
@@ -50,7 +50,7 @@ export async function planBaseline(
 }
 
 /** Our own traces are found by the content of the model, which then has to be here. */
-async function openableModels(invocation: DecodersInvocation, notice: Audience['notice']): Promise<DecoderModel[]> {
+async function openableModels(invocation: DecodersInvocation, notice: RunListeners['notice']): Promise<DecoderModel[]> {
   const { decoders } = invocation
   if (!decoders.skipComputation) return decoderModels(invocation, notice)
   try {

@@ -9,7 +9,7 @@ import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
 import type { GateChoice, GateWay } from '../../suites/decoders/gate-choice.ts'
 import { limitsOf, type MetricLimits } from '../../suites/decoders/limits.ts'
 import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
-import { PromptDesk } from '../../suites/decoders/prompt-desk.ts'
+import { PromptBatches } from '../../suites/decoders/prompt-batches.ts'
 import { countedBatches, shapesOf } from '../../suites/decoders/shapes.ts'
 import type { DecodingOptions, ModelPlan } from '../../suites/decoders/suite.ts'
 import { refuseSame } from '../../suites/onnx/refuse-same.ts'
@@ -34,14 +34,14 @@ export function decodingOptions(
   notice: Notice,
 ): DecodingOptions {
   const { cwd, values, decoders, targets } = invocation
-  const { batchSizes, promptLengths, newTokens } = decoders
+  const { batchSize, promptLength, maxNewTokens } = decoders
   return {
     cwd,
-    shapes: { batchSizes, promptLengths, newTokens },
+    shapes: { batchSizes: batchSize, promptLengths: promptLength, newTokens: maxNewTokens },
     tokensPerSequence: decoders.tokensPerSequence,
     topK: decoders.topK,
     keep: decoders.validationInfoFormat === 'fms' ? 'full' : decoders.logits,
-    prompts: new PromptDesk({
+    prompts: new PromptBatches({
       path: decoders.prompts === undefined ? null : resolve(cwd, decoders.prompts),
       seed: values.seed,
       cacheFolder: resolve(cwd, values.cacheDir),

@@ -3,10 +3,10 @@ import { type DecodersSuiteOptions, decodersSuite } from '../../suites/decoders/
 import { reproduceOf } from '../invocation.ts'
 import type { Planned } from '../judge-suites.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
-import type { DecodersAudience } from './judge-decoders.ts'
+import type { DecoderListeners } from './judge-decoders.ts'
 import { decodingOptions, exportsFor, planDecoders, tellPrompts } from './plan-decoders.ts'
 
-type Told = Pick<DecodersAudience, 'notice' | 'log'>
+type Told = Pick<DecoderListeners, 'notice' | 'log'>
 
 /** The suite of `assay decoders test`; `tells`: say which prompts are used. */
 export async function planTest(

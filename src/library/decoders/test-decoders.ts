@@ -42,4 +42,4 @@ function sorted(options: Readonly<Record<string, unknown>>) {
   }
 }
 
-const COMMON_KEYS: ReadonlySet<string> = new Set(['targets', 'toolchains', ...TEST_OPTIONS.map(({ key }) => key)])
+const COMMON_KEYS: ReadonlySet<string> = new Set(['targets', 'toolchains', ...Object.keys(TEST_OPTIONS)])

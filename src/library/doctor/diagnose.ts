@@ -2,14 +2,15 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
+import { redact } from '../../domain/redact.ts'
 import type { Target } from '../../domain/target.ts'
+import type { OptionSpec } from '../../options/table.ts'
 import { usualBrowsers } from '../../runtimes/chromium/find-browser.ts'
 import { DEFAULT_LIMITS, type LaunchContext } from '../../runtimes/contract.ts'
 import { createPool } from '../../runtimes/pool.ts'
 import type { WarmWorkers } from '../../runtimes/warm-workers.ts'
 import { checkEnvironment } from '../../settings/check-environment.ts'
-import type { OptionSpec } from '../../settings/options.ts'
-import { redact } from '../../settings/redact.ts'
+import { forbidsConfig } from '../../settings/config-file.ts'
 import type { Asked, Invocation } from '../invocation.ts'
 import type { Finding } from './finding.ts'
 import { examineMachine } from './machine.ts'
@@ -38,7 +39,7 @@ export async function diagnose(
   const { cwd, environment } = asked
   const { invocation, findings } = await examineSettings(asked)
   const [runtimes, sides] = await withSurvey(
-    { folder: cwd, environment, python: invocation?.values.python, toolchains: invocation?.toolchains, workers },
+    { folder: cwd, environment, ...settingsOf(invocation, asked), workers },
     onTry,
     (tools) => Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)]),
   )
@@ -52,19 +53,27 @@ export async function diagnose(
   return redact({ findings: all, runtimes, browsers, sides, works: wouldWork(all, sides) }) as Diagnosis
 }
 
+type SurveySettings = Pick<SurveyedProject, 'python' | 'toolchains' | 'usesProject'>
+
+function settingsOf(invocation: Invocation | null, { options, environment }: Asked): SurveySettings {
+  const usesProject = !forbidsConfig(options, environment)
+  return { usesProject, python: invocation?.values.python, toolchains: invocation?.toolchains }
+}
+
 /** Where things are looked for, and what its settings name. */
 interface SurveyedProject {
   readonly folder: string
   readonly environment: Environment
   readonly python?: string | undefined
   readonly toolchains?: LaunchContext['toolchains']
+  readonly usesProject?: boolean
   /** Workers that stay for others in this process. */
   readonly workers?: WarmWorkers | undefined
 }
 
 /** Does some work with a pool of its own, whose workers have little time to answer. */
 export async function withSurvey<T>(
-  { folder, environment, python, toolchains, workers }: SurveyedProject,
+  { folder, environment, python, toolchains, usesProject = true, workers }: SurveyedProject,
   onTry: (target: string) => void,
   work: (tools: SurveyTools) => Promise<T>,
 ): Promise<T> {
@@ -72,6 +81,7 @@ export async function withSurvey<T>(
   const context = {
     ...folders,
     environment,
+    usesProject,
     notice: () => {},
     ...(python !== undefined && { python }),
     ...(toolchains && { toolchains }),

@@ -1,11 +1,11 @@
 import { join, relative, resolve } from 'node:path'
 import { FormatError, UsageError } from '../../domain/errors.ts'
+import { redact } from '../../domain/redact.ts'
 import { formatBytes, formatDuration } from '../../domain/text.ts'
 import { VERDICTS } from '../../domain/verdict.ts'
 import { folderBytes } from '../../files/folder-bytes.ts'
 import { latestRun, readRun, type StoredRun } from '../../runs/read-run.ts'
 import { onnxChoices } from '../../settings/onnx-choices.ts'
-import { redact } from '../../settings/redact.ts'
 import { defaultGlobs, discoverModels } from '../../suites/onnx/discover.ts'
 import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
 import type { Finding } from './finding.ts'
@@ -21,7 +21,8 @@ export async function examineSettings(asked: Asked): Promise<{ invocation: Invoc
   }
 }
 
-function configuration({ loaded, cwd }: Invocation): Finding {
+function configuration({ loaded, cwd, values }: Invocation): Finding {
+  if (values.noConfig) return { name: 'config', health: 'note', text: 'none is loaded, as --no-config says' }
   if (loaded.path !== null) return { name: 'config', health: 'good', text: relative(cwd, loaded.path) }
   return { name: 'config', health: 'note', text: 'no file, so defaults count', remedy: 'assay init writes one' }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { loadConfig } from '../../settings/config-file.ts'
+import { chosenConfig } from '../../settings/config-file.ts'
 import { linkPackage } from '../testing/project.ts'
 import { readCi } from './ci-text.ts'
 import { type ProjectChoices, planProject, shownPath } from './plan-project.ts'
@@ -66,7 +66,7 @@ describe('the configuration', () => {
         join(folder, 'assay.config.ts'),
         plan(folder, { models: [glob], sample: false }).text('assay.config.ts'),
       )
-      expect((await loadConfig(undefined, folder)).config).toMatchObject({ models: [glob], target: ['ort-web:wasm'] })
+      expect((await chosenConfig({}, {}, folder)).config).toMatchObject({ models: [glob], target: ['ort-web:wasm'] })
     },
   )
 
@@ -76,7 +76,7 @@ describe('the configuration', () => {
       const folder = folderWith({ 'package.json': manifest })
       linkPackage(folder)
       writeFileSync(join(folder, 'assay.config.ts'), plan(folder).text('assay.config.ts'))
-      expect((await loadConfig(undefined, folder)).config.models).toEqual(['models/**/*.onnx'])
+      expect((await chosenConfig({}, {}, folder)).config.models).toEqual(['models/**/*.onnx'])
     },
   )
 })

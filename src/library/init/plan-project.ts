@@ -1,9 +1,10 @@
-import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { nearest } from '../../domain/target.ts'
 import { formatBytes } from '../../domain/text.ts'
-import { globRoot, globToRegExp, isGlob } from '../../files/glob.ts'
+import { compileGlob, globRoot, isGlob } from '../../files/glob.ts'
+import { readTextSync } from '../../files/regular-file.ts'
 import { CONFIG_NAMES } from '../../settings/config-file.ts'
 import { discoverModels } from '../../suites/onnx/discover.ts'
 import { type CiKind, githubWorkflow, gitlabPipeline } from './ci-text.ts'
@@ -83,7 +84,7 @@ function placeOfSample([first = 'models']: readonly string[]): string {
 
 function isAmong(path: string, models: readonly string[]): boolean {
   return models.some((each) =>
-    isGlob(each) ? globToRegExp(each.replace(/^\.\//, '')).test(path) : path.startsWith(`${each.replace(/\/+$/, '')}/`),
+    isGlob(each) ? compileGlob(each.replace(/^\.\//, '')).test(path) : path.startsWith(`${each.replace(/\/+$/, '')}/`),
   )
 }
 
@@ -115,7 +116,7 @@ function ciFile({ ci, folder }: ProjectChoices): PlannedFile[] {
 function ignoreFile(folder: string): PlannedFile[] {
   const path = join(folder, '.gitignore')
   if (repositoryRoot(folder) === null || !existsSync(path)) return []
-  const text = readFileSync(path, 'utf8')
+  const text = readTextSync(path)
   if (/^\/?\.assay\/?\s*$/m.test(text)) return []
   const separator = text === '' || text.endsWith('\n') ? '' : '\n'
   return [{ path, content: `${separator}.assay/\n`, what: '.assay/ added', appends: true }]

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { walkFiles } from '../../files/glob.ts'
+import { readTextSync } from '../../files/regular-file.ts'
 import { DEFAULT_GLOB, discoverModels } from '../../suites/onnx/discover.ts'
 import { packageVersion } from '../package-version.ts'
 import type { CiFacts, CiKind } from './ci-text.ts'
@@ -49,7 +50,7 @@ function dependsOnAssay(folder: string): boolean {
   const path = join(folder, 'package.json')
   if (!existsSync(path)) return false
   try {
-    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Record<string, unknown> | undefined>
+    const manifest = JSON.parse(readTextSync(path)) as Record<string, Record<string, unknown> | undefined>
     return [manifest.dependencies, manifest.devDependencies].some((list) => list !== undefined && 'assay' in list)
   } catch {
     // npm itself will say what is wrong with it.

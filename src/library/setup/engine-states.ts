@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { isExecutable } from '../../runtimes/find-program.ts'
+import { findOwnFolder } from '../../runtimes/own-folder.ts'
 import { askPython } from '../../runtimes/python/ask-python.ts'
 import { PYTHON_ENGINES, pinsOf } from '../../runtimes/python/engines.ts'
 import { interpreterIn, pythonHome, readEnvironment } from '../../runtimes/python/environment.ts'
@@ -32,13 +33,13 @@ export async function engineStates(
   cwd: string,
   environment: Environment,
 ): Promise<EngineStates> {
-  const home = pythonHome(join(cwd, '.assay', 'runtimes'))
+  const home = findOwnFolder(pythonHome(join(cwd, '.assay', 'runtimes')), environment)
   const path = named === undefined ? ownInterpreter(home) : namedInterpreter(named, cwd, environment)
   const modules = PYTHON_ENGINES.flatMap((engine) => engine.modules)
   const packages = PYTHON_ENGINES.flatMap((engine) => engine.packages)
   const facts = path === null ? null : await askPython(path, packages, modules)
   if (facts instanceof Error) throw new UsageError('install', `${path} does not work: ${facts.message}`)
-  const finished = named === undefined ? Object.keys(readEnvironment(home)?.engines ?? {}) : null
+  const finished = named === undefined ? Object.keys((home && readEnvironment(home)?.engines) ?? {}) : null
   const engines = PYTHON_ENGINES.map((engine) => ({
     name: engine.name,
     packages: pinsOf(engine).map((pin) => packageState(pin, facts?.packages ?? {})),
@@ -47,7 +48,8 @@ export async function engineStates(
   return { python: path !== null && facts ? { path, version: facts.python } : null, engines }
 }
 
-function ownInterpreter(home: string): string | null {
+function ownInterpreter(home: string | null): string | null {
+  if (home === null) return null
   const path = interpreterIn(home)
   return isExecutable(path) ? path : null
 }

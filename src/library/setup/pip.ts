@@ -9,17 +9,17 @@ export interface ToolEnd {
   readonly complaint: string
 }
 
-/** Runs a Python with arguments; every line that it prints is given on as it comes. */
+/** Runs a Python with arguments, which begin with -P so that no file of the current folder is imported; every line that it prints is given on as it comes. */
 export async function runPython(
   path: string,
   args: readonly string[],
   { environment, signal }: { readonly environment: Environment; readonly signal: AbortSignal },
-  hear: (line: string) => void = () => {},
+  onOutput: (line: string) => void = () => {},
 ): Promise<ToolEnd> {
   const child = spawn(path, args, { env: pipEnvironment(environment), stdio: ['ignore', 'pipe', 'pipe'], signal })
   const tail = new Tail()
   for (const stream of [child.stdout, child.stderr]) tail.drain(stream)
-  eachLine(child.stdout, hear)
+  eachLine(child.stdout, onOutput)
   return new Promise((resolve, reject) => {
     child.on('error', (error) => !signal.aborted && resolve({ succeeded: false, complaint: error.message }))
     child.on('close', (code, endedBy) => {

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createStyle } from '../../reporters/style.ts'
+import { makeOwnFolder } from '../../runtimes/own-folder.ts'
 import { folderWith } from '../testing/project.ts'
 import { basePython } from './base-python.ts'
 import { engineStates } from './engine-states.ts'
@@ -17,10 +18,11 @@ const style = createStyle({ write: () => true, columns: 80 }, { env: { LANG: 'C.
 const PROGRAM = `
 const { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
-const [kind, what, ...rest] = process.argv.slice(2)
+const isSafe = process.argv[2] === '-P'
+const [kind, what, ...rest] = process.argv.slice(isSafe ? 3 : 2)
 const here = join(__dirname, 'python.json')
 const { log, pip = 0, broken = false, ...facts } = JSON.parse(readFileSync(here, 'utf8'))
-if (log) appendFileSync(log, [kind, kind === '-c' ? '' : what, ...rest].join(' ').trim() + '\\n')
+if (log) appendFileSync(log, [...(isSafe ? ['-P'] : []), kind, kind === '-c' ? '' : what, ...rest].join(' ').trim() + '\\n')
 if (kind === '-c' && rest.length === 0) { if (broken) { console.error('ImportError: no libGL'); process.exit(1) } }
 else if (kind === '-c') console.log(JSON.stringify({ packages: {}, modules: {}, ...facts }))
 else if (what === 'venv') cpSync(__dirname, join(rest[0], 'bin'), { recursive: true })
@@ -37,6 +39,8 @@ function pythonWith(facts: object): string {
 
 const MODULES = { venv: true, ensurepip: true }
 const GOOD = { python: '3.12.1', modules: MODULES }
+
+const OLD_RECORD = { schema: 'assay/python@1', python: '3.12.1', engines: { onnxruntime: ['onnxruntime==9'] } }
 
 const told: string[] = []
 const request = (cwd: string, base: string | undefined, more: Partial<SetupRequest> = {}): SetupRequest => ({
@@ -90,7 +94,7 @@ describe('an environment', () => {
       'trying onnxruntime',
     ])
     expect(readFileSync(log, 'utf8')).toMatch(
-      /-m pip install --disable-pip-version-check --no-input --progress-bar off onnxruntime==[\d.]+ numpy==[\d.]+\n-c\n$/,
+      /\n-P -m venv .*\n-P -m pip install --disable-pip-version-check --no-input --progress-bar off onnxruntime==[\d.]+ numpy==[\d.]+\n-P -c\n$/,
     )
     const record = JSON.parse(readFileSync(join(cwd, '.assay/python/assay.json'), 'utf8'))
     expect(record).toMatchObject({
@@ -131,12 +135,25 @@ describe('an environment', () => {
 
   test('that lost its interpreter is made anew', async () => {
     const cwd = folderWith()
-    mkdirSync(join(cwd, '.assay/python'), { recursive: true })
-    const record = { schema: 'assay/python@1', python: '3.12.1', engines: { onnxruntime: ['onnxruntime==9'] } }
-    writeFileSync(join(cwd, '.assay/python/assay.json'), JSON.stringify(record))
+    await makeOwnFolder(join(cwd, '.assay/python'), process.env)
+    writeFileSync(join(cwd, '.assay/python/assay.json'), JSON.stringify(OLD_RECORD))
     told.length = 0
     await setupPython(request(cwd, pythonWith(GOOD)))
     expect(told[0]).toBe('making a Python 3.12.1 environment in .assay/python')
+  })
+
+  test('that came with the project is neither started nor touched; another one is made beside it', async () => {
+    const files = { '.assay/python/assay.json': JSON.stringify(OLD_RECORD), '.assay/python/bin/python3': '' }
+    const cwd = folderWith(files)
+    const log = join(cwd, 'started')
+    writeFileSync(join(cwd, '.assay/python/bin/python3'), `#!/bin/sh\ntouch '${log}'\n`, { mode: 0o755 })
+    chmodSync(join(cwd, '.assay/python/bin/python3'), 0o755)
+    told.length = 0
+    const { home } = await setupPython(request(cwd, pythonWith(GOOD)))
+    expect(home).toMatch(/\.assay\/python-[0-9a-f]{8}$/)
+    expect(told[0]).toBe(`making a Python 3.12.1 environment in ${relative(cwd, home)}`)
+    expect((await engineStates(undefined, cwd, process.env)).python?.path).toBe(join(home, 'bin/python3'))
+    expect([existsSync(log), existsSync(join(cwd, '.assay/python/assay.json'))]).toEqual([false, true])
   })
 
   test('is not begun for an engine that there is not', async () => {

@@ -1,11 +1,14 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { unknown } from '../../domain/target.ts'
 import { explainWriteError, writeFileAtomic } from '../../files/atomic.ts'
+import { hideFromGit } from '../../files/hide-from-git.ts'
+import { shownPath } from '../../files/shown-path.ts'
 import { isExecutable } from '../../runtimes/find-program.ts'
 import { withLock } from '../../runtimes/install-lock.ts'
+import { findOwnFolder, makeOwnFolder } from '../../runtimes/own-folder.ts'
 import { askPython } from '../../runtimes/python/ask-python.ts'
 import { PYTHON_ENGINES, type PythonEngine, pinsOf } from '../../runtimes/python/engines.ts'
 import {
@@ -16,7 +19,6 @@ import {
   recordPath,
   SCHEMA,
 } from '../../runtimes/python/environment.ts'
-import { hideFromGit } from '../hide-from-git.ts'
 import { basePython } from './base-python.ts'
 import { runPython } from './pip.ts'
 
@@ -45,14 +47,17 @@ export interface SetupOutcome {
 /** Makes the environment where there is none, and installs what is missing in it. */
 export async function setupPython(request: SetupRequest): Promise<SetupOutcome> {
   const engines = enginesNamed(request.engines)
-  const assayFolder = join(request.cwd, '.assay')
-  const home = pythonHome(join(assayFolder, 'runtimes'))
-  await hideFromGit(assayFolder)
+  await hideFromGit(join(request.cwd, '.assay'))
   let outcome: SetupOutcome | undefined
-  await withLock(`${home}.lock`, async () => {
-    outcome = await installMissing(engines, home, request)
+  await withLock(`${usualHome(request)}.lock`, async () => {
+    outcome = await installMissing(engines, request)
   })
   return outcome!
+}
+
+/** Where it lies unless somebody else's lies there. */
+function usualHome({ cwd }: SetupRequest): string {
+  return pythonHome(join(cwd, '.assay', 'runtimes'))
 }
 
 function enginesNamed(names: readonly string[]): readonly PythonEngine[] {
@@ -62,23 +67,19 @@ function enginesNamed(names: readonly string[]): readonly PythonEngine[] {
   return names.length === 0 ? PYTHON_ENGINES : PYTHON_ENGINES.filter(({ name }) => names.includes(name))
 }
 
-async function installMissing(
-  engines: readonly PythonEngine[],
-  home: string,
-  request: SetupRequest,
-): Promise<SetupOutcome> {
-  const before = await healthyEnvironment(home)
+async function installMissing(engines: readonly PythonEngine[], request: SetupRequest): Promise<SetupOutcome> {
+  const own = findOwnFolder(usualHome(request), request.environment)
+  const before = own === null ? null : await healthyEnvironment(own)
   const missing = engines.filter((engine) => !isInstalled(engine, before))
-  const outcome = (python: string) => ({
-    home,
-    python,
+  const made = before && own !== null ? { home: own, python: before.python } : await makeEnvironment(own, request)
+  if (missing.length > 0) {
+    await installEngines(missing, made.home, before ?? { schema: SCHEMA, python: made.python, engines: {} }, request)
+  }
+  return {
+    ...made,
     baseIgnored: before !== null && request.base !== undefined,
     engines: engines.map((engine) => ({ name: engine.name, pins: pinsOf(engine), isNew: missing.includes(engine) })),
-  })
-  if (before && missing.length === 0) return outcome(before.python)
-  const python = before?.python ?? (await makeEnvironment(home, request))
-  await installEngines(missing, home, before ?? { schema: SCHEMA, python, engines: {} }, request)
-  return outcome(python)
+  }
 }
 
 /** One whose installation ended and whose interpreter still answers. */
@@ -95,21 +96,25 @@ function isInstalled(engine: PythonEngine, environment: PythonEnvironment | null
   return pinsOf(engine).every((pin) => installed.includes(pin))
 }
 
-/** Anew, whatever lies there: it is half made, or its interpreter is gone. */
-async function makeEnvironment(home: string, request: SetupRequest): Promise<string> {
+/** Anew, whatever lies in ours: it is half made, or its interpreter is gone. */
+async function makeEnvironment(own: string | null, request: SetupRequest): Promise<{ home: string; python: string }> {
   const { base, cwd, environment, progress } = request
   const { path, version } = await basePython(base, cwd, environment)
-  progress(`making a Python ${version} environment in .assay/python`)
+  if (own !== null) await removeOld(own)
+  const home = await makeOwnFolder(usualHome(request), environment)
+  progress(`making a Python ${version} environment in ${shownPath(home, cwd)}`)
+  const { succeeded, complaint } = await runPython(path, ['-P', '-m', 'venv', home], request)
+  if (succeeded) return { home, python: version }
+  await rm(home, { recursive: true, force: true })
+  throw toolFailure(`cannot make an environment with ${path}; the end of what it said is above`, complaint)
+}
+
+async function removeOld(home: string): Promise<void> {
   try {
     await rm(home, { recursive: true, force: true })
-    await mkdir(dirname(home), { recursive: true })
   } catch (error) {
     throw explainWriteError(error, home)
   }
-  const { succeeded, complaint } = await runPython(path, ['-m', 'venv', home], request)
-  if (succeeded) return version
-  await rm(home, { recursive: true, force: true })
-  throw toolFailure(`cannot make an environment with ${path}; the end of what it said is above`, complaint)
 }
 
 /** While pip works there is no record, so that an environment in the middle of a change is never taken for a good one. */
@@ -125,7 +130,8 @@ async function installEngines(
   await rm(record, { force: true })
   progress(`installing ${names}`)
   const pins = [...new Set(engines.flatMap(pinsOf))]
-  const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', ...pins]
+  const quiet = ['--disable-pip-version-check', '--no-input', '--progress-bar', 'off']
+  const pip = ['-P', '-m', 'pip', 'install', ...quiet, ...pins]
   const { succeeded, complaint } = await runPython(interpreterIn(home), pip, request, (line) => {
     const news = newsIn(line)
     if (news) progress(`installing ${names}`, news)
@@ -160,7 +166,7 @@ function newsIn(line: string): string | undefined {
 /** pip is content with libraries that cannot be loaded here. */
 async function refuseBroken({ name, modules }: PythonEngine, home: string, request: SetupRequest): Promise<void> {
   const imports = modules.map((module) => `import ${module}`).join('; ')
-  const { succeeded, complaint } = await runPython(interpreterIn(home), ['-c', imports], request)
+  const { succeeded, complaint } = await runPython(interpreterIn(home), ['-P', '-c', imports], request)
   if (succeeded) return
   throw toolFailure(`${name} was installed but cannot be loaded here; the end of what Python said is above`, complaint)
 }

@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { constants, createReadStream } from 'node:fs'
+import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { explainWriteError, writeAt } from '../../files/atomic.ts'
 import { digestOf, sha256File } from '../../files/digest.ts'
-import { type Answer, explainFailure, pause, Unreachable } from './http.ts'
+import { fileChunks } from '../../files/regular-file.ts'
+import { explainFailure, type HubAnswer, pause, Unreachable } from './http.ts'
 import { type HubClient, type HubFile, hexOf } from './hub-client.ts'
 
 interface DownloadRequest {
@@ -107,7 +108,7 @@ async function fetchPart(request: DownloadRequest, part: string): Promise<Told> 
         await handle.sync()
         return told
       } catch (error) {
-        if (!(error instanceof Unreachable) || error.isLasting || attempt >= call.patience.attempts) throw error
+        if (!(error instanceof Unreachable) || error.isLasting || attempt >= call.retryPolicy.attempts) throw error
         if ((await handle.stat()).size > before) attempt = 0
         await pause(Math.max(1, attempt), call)
       }
@@ -138,7 +139,7 @@ async function restart(request: DownloadRequest, handle: FileHandle, part: strin
 
 async function receive(
   request: DownloadRequest,
-  { response, hubHeaders, heard }: Answer,
+  { response, hubHeaders, heard }: HubAnswer,
   handle: FileHandle,
   from: number,
   part: string,
@@ -208,6 +209,6 @@ async function verify({ file, client }: DownloadRequest, part: string, told: Tol
 
 async function gitIdOf(path: string, byteLength: number): Promise<string> {
   const hash = createHash('sha1').update(`blob ${byteLength}\0`)
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
+  for await (const chunk of fileChunks(path)) hash.update(chunk)
   return hash.digest('hex')
 }

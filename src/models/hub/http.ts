@@ -5,7 +5,7 @@ import { cleanProse } from '../../domain/text.ts'
 import type { HubSettings } from './settings.ts'
 
 /** How patient requests are. */
-export interface Patience {
+export interface RetryPolicy {
   /** For the first byte of an answer, and between two parts of it. */
   readonly silenceMs: number
   /** Before the second attempt; twice as long before each one after it. */
@@ -15,9 +15,9 @@ export interface Patience {
   readonly clock?: Clock
 }
 
-export const PATIENCE: Patience = { silenceMs: 30_000, pauseMs: 500, attempts: 5 }
+export const RETRY_POLICY: RetryPolicy = { silenceMs: 30_000, pauseMs: 500, attempts: 5 }
 
-export interface Answer {
+export interface HubAnswer {
   readonly response: Response
   /** Of the hub's own answer, which may have named another host. */
   readonly hubHeaders: Headers
@@ -28,7 +28,7 @@ export interface Answer {
 
 export interface Call {
   readonly settings: HubSettings
-  readonly patience: Patience
+  readonly retryPolicy: RetryPolicy
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
@@ -55,9 +55,9 @@ export class Unreachable extends UsageError {
 }
 
 /** Asks until there is an answer that stands. */
-export async function ask(url: string, call: Call): Promise<Answer> {
+export async function ask(url: string, call: Call): Promise<HubAnswer> {
   for (let attempt = 1; ; attempt++) {
-    const isLast = attempt >= call.patience.attempts
+    const isLast = attempt >= call.retryPolicy.attempts
     const answer = await askOnce(url, call).catch((error: unknown) => {
       if (isLast || !(error instanceof Unreachable) || error.isLasting) throw error
       return null
@@ -70,17 +70,17 @@ export async function ask(url: string, call: Call): Promise<Answer> {
 
 export async function pause(
   attempt: number,
-  { patience, signal }: Call,
+  { retryPolicy, signal }: Call,
   retryAfter: string | null = null,
 ): Promise<void> {
   const asked = Number(retryAfter ?? 0) * 1000
-  const pauseMs = Math.max(patience.pauseMs * 2 ** (attempt - 1), asked > 0 ? Math.min(asked, 60_000) : 0)
+  const pauseMs = Math.max(retryPolicy.pauseMs * 2 ** (attempt - 1), asked > 0 ? Math.min(asked, 60_000) : 0)
   // Only a signal can break it off, and then its own reason is what counts.
   await delay(pauseMs, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted())
 }
 
 /** Follows redirects itself: the token goes to the hub and to nobody else. */
-async function askOnce(start: string, call: Call): Promise<Answer> {
+async function askOnce(start: string, call: Call): Promise<HubAnswer> {
   const watch = new SilenceWatch(call)
   let url = new URL(start)
   let hubHeaders: Headers | undefined
@@ -101,9 +101,16 @@ async function askOnce(start: string, call: Call): Promise<Answer> {
   }
 }
 
-function nextUrl(response: Response, from: URL): URL {
+/** Where a redirect leads; never from https to http, where others could read and change the rest. */
+export function nextUrl(response: Response, from: URL): URL {
   const location = response.headers.get('location') ?? ''
   const url = URL.canParse(location, from.href) ? new URL(location, from.href) : null
+  if (url && from.protocol === 'https:' && url.protocol === 'http:') {
+    throw new UsageError(
+      'network',
+      `${from.origin} redirects to ${url.origin}, which is not encrypted; check HF_ENDPOINT`,
+    )
+  }
   if (url && /^https?:$/.test(url.protocol)) return url
   throw new UsageError('network', `${from.origin} answers with a redirect to nowhere`)
 }
@@ -133,7 +140,7 @@ class SilenceWatch {
   }
 
   heard(): void {
-    const { silenceMs, clock = SYSTEM_CLOCK } = this.#call.patience
+    const { silenceMs, clock = SYSTEM_CLOCK } = this.#call.retryPolicy
     this.#cancel()
     const silent = new Error(`nothing was heard for ${silenceMs / 1000} s`)
     this.#cancel = clock.after(silenceMs, () => this.#controller.abort(silent))

@@ -1,7 +1,8 @@
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import { cleanProse } from '../../domain/text.ts'
+import { joinBytes } from '../../files/join-bytes.ts'
 import { checkFileName } from './file-name.ts'
-import { type Answer, ask, type Call, PATIENCE, type Patience } from './http.ts'
+import { ask, type Call, explainFailure, type HubAnswer, RETRY_POLICY, type RetryPolicy } from './http.ts'
 import { isCommit, type ModelId } from './model-id.ts'
 import type { HubSettings } from './settings.ts'
 
@@ -19,13 +20,19 @@ export interface HubModel {
   readonly files: readonly HubFile[]
 }
 
+/** Of what the hub says about a model; a list of a hundred thousand files has some 30. */
+const MOST_BYTES = 64 * 2 ** 20
+
 /** Speaks to one hub. */
 export class HubClient {
   readonly #call: Call
 
-  constructor(settings: HubSettings, options: { readonly patience?: Patience; readonly signal?: AbortSignal } = {}) {
+  constructor(
+    settings: HubSettings,
+    options: { readonly retryPolicy?: RetryPolicy; readonly signal?: AbortSignal } = {},
+  ) {
     const signal = options.signal ? { signal: options.signal } : {}
-    this.#call = { settings, patience: options.patience ?? PATIENCE, ...signal }
+    this.#call = { settings, retryPolicy: options.retryPolicy ?? RETRY_POLICY, ...signal }
   }
 
   get call(): Call {
@@ -39,7 +46,7 @@ export class HubClient {
     const answer = await ask(url, this.#call)
     try {
       if (!answer.response.ok) throw this.refusal(asked, answer.response)
-      return readModel(await answer.response.json(), asked.id)
+      return readModel(JSON.parse(await this.#text(answer, asked.id)), asked.id)
     } catch (error) {
       throw error instanceof SyntaxError ? strange(asked.id, 'no JSON', error) : error
     } finally {
@@ -47,8 +54,24 @@ export class HubClient {
     }
   }
 
+  async #text({ response, heard }: HubAnswer, id: string): Promise<string> {
+    const parts: Uint8Array[] = []
+    let byteLength = 0
+    try {
+      for await (const part of response.body ?? []) {
+        heard()
+        byteLength += part.byteLength
+        if (byteLength > MOST_BYTES) throw strange(id, `more than ${MOST_BYTES / 2 ** 20} MiB`)
+        parts.push(part)
+      }
+    } catch (error) {
+      throw error instanceof FormatError ? error : explainFailure(error, response.url, this.#call)
+    }
+    return new TextDecoder().decode(joinBytes(parts))
+  }
+
   /** A file's content from a byte on, where the server can do that. */
-  async file(id: string, commit: string, name: string, fromByte: number): Promise<Answer> {
+  async file(id: string, commit: string, name: string, fromByte: number): Promise<HubAnswer> {
     const path = name.split('/').map(encodeURIComponent).join('/')
     const range: Record<string, string> = fromByte > 0 ? { range: `bytes=${fromByte}-` } : {}
     return ask(`${this.#call.settings.endpoint}/${id}/resolve/${commit}/${path}`, { ...this.#call, headers: range })

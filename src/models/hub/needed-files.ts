@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { FormatError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
+import { readText } from '../../files/regular-file.ts'
 import { externalRange, isExternal } from '../../onnx/external-data.ts'
 import { readStructure } from '../../onnx/model.ts'
 import { tensorProtosOf } from '../../onnx/walk.ts'
@@ -90,7 +91,7 @@ async function externalLocations(path: string): Promise<string[]> {
 async function safetensorsFiles(names: readonly string[], fetch: (name: string) => Promise<string>): Promise<string[]> {
   if (names.includes(WEIGHTS)) return [WEIGHTS]
   if (names.includes(WEIGHTS_INDEX)) {
-    const shards = shardsOf(await readFile(await fetch(WEIGHTS_INDEX), 'utf8'))
+    const shards = shardsOf(await readText(await fetch(WEIGHTS_INDEX)))
     return [WEIGHTS_INDEX, ...shards.map((name) => presentName(name, names, WEIGHTS_INDEX))]
   }
   const others = names.filter((name) => /^[^/]+\.safetensors$/.test(name))

@@ -12,19 +12,20 @@ import {
 import { join } from 'node:path'
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { UsageError } from '../../domain/errors.ts'
 import { TestClock } from '../../domain/testing/test-clock.ts'
 import { buildModel } from '../../onnx/builder.ts'
 import { ModelProtoSchema, TensorProto_DataLocation, TensorProtoSchema } from '../../onnx/generated/onnx-ml_pb.ts'
 import { gitId, HUB_TOKEN, HubServer, sha256 } from '../testing/hub-server.ts'
 import { folderWith } from '../testing/small-tokenizer.ts'
-import type { Patience } from './http.ts'
+import type { RetryPolicy } from './http.ts'
 import { resolveModel } from './resolve-model.ts'
 
 const server = await HubServer.start()
 afterAll(() => server.close())
 
 const COMMIT = 'a'.repeat(40)
-const PATIENCE: Patience = { silenceMs: 30_000, pauseMs: 1, attempts: 3 }
+const RETRY_POLICY: RetryPolicy = { silenceMs: 30_000, pauseMs: 1, attempts: 3 }
 const weights = Buffer.from(Array.from({ length: 50_000 }, (_, i) => i % 251))
 const settings = { 'config.json': '{"model_type":"llama"}', 'tokenizer.json': '{}' }
 const llama = { ...settings, 'model.safetensors': weights, 'README.md': 'read me', 'consolidated.safetensors': 'twice' }
@@ -47,7 +48,7 @@ function resolve(text: string, options: Options = {}, environment: Record<string
   return resolveModel(text, {
     cwd: process.cwd(),
     weights: ['safetensors'],
-    patience: PATIENCE,
+    retryPolicy: RETRY_POLICY,
     environment: { HF_HOME: home, HF_ENDPOINT: server.endpoint, ...environment },
     ...options,
   })
@@ -252,7 +253,7 @@ test('a download that breaks off goes on where it was', async () => {
 
 test('a download that was given up is gone on with by the next', async () => {
   server.mischief = { breakAfter: { bytes: 20_000, times: 1, hasArrived } }
-  await expect(resolve('org/llama', { patience: { ...PATIENCE, attempts: 1 } })).rejects.toThrow(
+  await expect(resolve('org/llama', { retryPolicy: { ...RETRY_POLICY, attempts: 1 } })).rejects.toThrow(
     /cannot reach|broke off/,
   )
   expect(existsSync(join(repository(), 'refs'))).toBe(false)
@@ -332,12 +333,30 @@ test.each([429, 500, 503])('an answer of %d is asked for again', async (status) 
 
 test('a server that says nothing is not waited for without end', async () => {
   const clock = new TestClock()
-  const patience = { ...PATIENCE, clock }
+  const retryPolicy = { ...RETRY_POLICY, clock }
   const begins = () => clock.runOut()
   server.mischief = { silence: { times: 1, begins } }
-  expect((await resolve('org/llama', { patience })).origin).toBe('hub')
+  expect((await resolve('org/llama', { retryPolicy })).origin).toBe('hub')
   server.mischief = { silence: { times: 99, begins } }
-  await expect(resolve('org/llama@v2', { patience })).rejects.toThrow('nothing was heard for 30 s')
+  await expect(resolve('org/llama@v2', { retryPolicy })).rejects.toThrow('nothing was heard for 30 s')
+})
+
+test('a list of files that has no end is refused', async () => {
+  server.mischief = { endlessList: true }
+  await expect(resolve('org/llama')).rejects.toThrow(
+    'the hub answers more than 64 MiB for org/llama; check HF_ENDPOINT',
+  )
+})
+
+test('a list of files that is not finished is a failure of the network', async () => {
+  const clock = new TestClock()
+  server.mischief = { unfinishedList: true }
+  // The first is for the answer, the second for what follows its first part.
+  const hasBegun = clock.started(2)
+  const asked = resolve('org/llama', { retryPolicy: { ...RETRY_POLICY, clock } })
+  void hasBegun.then(() => clock.runOut())
+  await expect(asked).rejects.toThrow(UsageError)
+  await expect(asked).rejects.toThrow(/^cannot reach 127\.0\.0\.1:\d+: nothing was heard for 30 s/)
 })
 
 test('bytes are counted as they come', async () => {

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve, sep } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import { nearFile } from '../../files/near-file.ts'
-import { type Patience, Unreachable } from './http.ts'
+import { type RetryPolicy, Unreachable } from './http.ts'
 import { HubClient } from './hub-client.ts'
 import { type DownloadProgress, ModelFetcher } from './model-fetcher.ts'
 import { type ModelId, parseModelId } from './model-id.ts'
@@ -18,7 +18,7 @@ interface ResolveOptions extends Wanted {
   readonly offline?: boolean
   readonly token?: string
   readonly environment: Environment
-  readonly patience?: Patience
+  readonly retryPolicy?: RetryPolicy
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: DownloadProgress) => void
   readonly notice?: (text: string) => void

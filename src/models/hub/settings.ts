@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Environment, setVariables } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
+import { readText } from '../../files/regular-file.ts'
 
 /** Where models of an id come from. */
 export interface HubSettings {
@@ -65,7 +65,7 @@ function endpointOf(text = 'https://huggingface.co'): string {
 async function tokenOf(environment: Environment, home: string, given: string | undefined): Promise<string | null> {
   const said = given ?? environment.HF_TOKEN ?? environment.HUGGING_FACE_HUB_TOKEN
   const place = expand(environment.HF_TOKEN_PATH ?? join(home, 'token'), environment)
-  const token = (said ?? (await readFile(place, 'utf8').catch(() => ''))).trim()
+  const token = (said ?? (await readText(place).catch(() => ''))).trim()
   // Anything else would be quoted in the error of whoever builds the header.
   if (/[^\x21-\x7e]/.test(token))
     throw new UsageError('token', 'HF_TOKEN holds blanks or other characters that no token has')

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
-import { link, lstat, mkdir, readFile, readlink, rm, stat, symlink } from 'node:fs/promises'
+import { link, lstat, mkdir, readlink, rm, stat, symlink } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { explainWriteError, writeFileAtomic } from '../../files/atomic.ts'
 import { walkFiles } from '../../files/glob.ts'
+import { readText } from '../../files/regular-file.ts'
 import { isCommit, type ModelId } from './model-id.ts'
 
 const PREFIX = 'models--'
@@ -31,9 +32,7 @@ export interface Snapshot {
 /** What the cache has of a model at a revision; null: nothing. */
 export async function findSnapshot(cacheFolder: string, { id, revision }: ModelId): Promise<Snapshot | null> {
   const repository = repositoryFolder(cacheFolder, id)
-  const named = isCommit(revision)
-    ? revision
-    : await readFile(join(repository, 'refs', revision), 'utf8').catch(() => '')
+  const named = isCommit(revision) ? revision : await readText(join(repository, 'refs', revision)).catch(() => '')
   const commit = named.trim()
   const folder = join(repository, 'snapshots', commit)
   const isThere = isCommit(commit) && (await stat(folder).catch(() => null))?.isDirectory()

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import type { TensorSource } from '../../domain/tensor.ts'
+import { readTextSync } from '../../files/regular-file.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { configOf } from '../hugging-face.ts'
 import type { DecoderConfig } from './decoder-config.ts'
@@ -21,7 +22,7 @@ export async function exportFolder(what: FolderExport): Promise<{ config: Decode
   const file = configOf(folder)
   if (file === null)
     throw new UsageError('micro', `${folder} has no config.json of a model; give a Hugging Face folder`)
-  const config = readDecoderConfig(JSON.parse(readFileSync(file, 'utf8')), file)
+  const config = readDecoderConfig(JSON.parse(readTextSync(file)), file)
   const existing = graphDTypes.map((dtype) => ONNX_FILES[dtype]).filter((name) => existsSync(join(folder, name)))
   if (existing.length > 0 && !force) {
     const names = existing.map((name) => join(folder, name)).join(', ')

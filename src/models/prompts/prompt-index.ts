@@ -1,15 +1,16 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explainWriteError, writeFileAtomic } from '../../files/atomic.ts'
 import { digestOf } from '../../files/digest.ts'
+import { readText } from '../../files/regular-file.ts'
 import type { Tokenizer } from '../tokenizer/tokenizer.ts'
-import type { Place, PromptSource } from './source.ts'
+import type { PromptSource, SourceEntry, TextPlace } from './source.ts'
 
 const VERSION = 1
 
 /** Every prompt of a source, in its order: where it is, and how many tokens it has. */
 export interface PromptIndex {
-  readonly places: readonly Place[]
+  readonly places: readonly TextPlace[]
   readonly lengths: readonly number[]
 }
 
@@ -36,26 +37,42 @@ export async function indexPrompts(
 }
 
 async function countTokens(source: PromptSource, tokenizer: Tokenizer, options: IndexOptions): Promise<PromptIndex> {
-  const [places, lengths]: [Place[], number[]] = [[], []]
+  const [places, lengths]: [TextPlace[], number[]] = [[], []]
   let [doneBytes, toldMs] = [0, performance.now()]
-  for await (const { place, text } of source.entries()) {
+  for await (const entries of inBatches(source)) {
     options.signal?.throwIfAborted()
-    places.push(place)
-    lengths.push(tokenizer.encode(text).length)
-    doneBytes += place[2]
+    for (const { place } of entries) {
+      places.push(place)
+      doneBytes += place[2]
+    }
+    lengths.push(...(await tokenizer.count(entries.map(({ text }) => text))))
     if (performance.now() - toldMs < 200) continue
     toldMs = performance.now()
     options.onProgress?.({ doneBytes, totalBytes: source.byteLength })
-    // Others get their turn, a signal among them.
-    await new Promise((resolve) => setImmediate(resolve))
   }
   return { places, lengths }
+}
+
+const MOST_ENTRIES = 256
+const MOST_CHARACTERS = 2 ** 16
+
+/** Asking for every prompt by itself would take as long as counting its tokens. */
+async function* inBatches(source: PromptSource): AsyncGenerator<SourceEntry[]> {
+  let [entries, length]: [SourceEntry[], number] = [[], 0]
+  for await (const entry of source.entries()) {
+    entries.push(entry)
+    length += entry.text.length
+    if (entries.length < MOST_ENTRIES && length < MOST_CHARACTERS) continue
+    yield entries
+    ;[entries, length] = [[], 0]
+  }
+  if (entries.length > 0) yield entries
 }
 
 /** null: there is none, or it is not whole. */
 async function readIndex(file: string): Promise<PromptIndex | null> {
   try {
-    const { places, lengths } = JSON.parse(await readFile(file, 'utf8')) as PromptIndex
+    const { places, lengths } = JSON.parse(await readText(file)) as PromptIndex
     return Array.isArray(places) && Array.isArray(lengths) && places.length === lengths.length
       ? { places, lengths }
       : null

@@ -94,7 +94,7 @@ export class PromptSet {
 
   async #prompt(number: number): Promise<Prompt> {
     const text = await this.source.read(this.#index.places[number]!)
-    const ids = this.tokenizer.encode(text)
+    const ids = await this.tokenizer.encode(text)
     return { text, ids, digest: digestOf(ids) }
   }
 }

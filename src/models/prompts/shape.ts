@@ -30,8 +30,8 @@ export async function* shapePrompts(request: ShapeRequest): AsyncGenerator<Shape
   const shorter = shuffledInRange(lengths, 1, least - 1, seed)
   const isEndless = shorter.length === 0
   do {
-    for (const number of fitting) yield shaped(request, await request.read(number), 'whole')
-    for (const number of longer) yield shaped(request, await request.read(number), 'cut')
+    for (const number of fitting) yield await shaped(request, await request.read(number), 'whole')
+    for (const number of longer) yield await shaped(request, await request.read(number), 'cut')
   } while (isEndless)
   yield* joinShort(request, shorter)
 }
@@ -45,7 +45,7 @@ async function* joinShort(request: ShapeRequest, shorter: readonly number[]): As
       texts.push(await read(number))
       tokens += lengths[number]!
       if (tokens < promptLength) continue
-      const made = shaped(request, texts.join('\n\n'), 'joined')
+      const made = await shaped(request, texts.join('\n\n'), 'joined')
       // Every prompt counted the special tokens that the joined text has once.
       if (made.prompt.ids.length < promptLength && texts.length < 2 * promptLength) continue
       yield made
@@ -55,12 +55,16 @@ async function* joinShort(request: ShapeRequest, shorter: readonly number[]): As
   }
 }
 
-function shaped({ tokenizer, promptLength }: ShapeRequest, text: string, shape: Shaped['shape']): Shaped {
-  const whole = tokenizer.encode(text)
+async function shaped(
+  { tokenizer, promptLength }: ShapeRequest,
+  text: string,
+  shape: Shaped['shape'],
+): Promise<Shaped> {
+  const whole = await tokenizer.encode(text)
   const ids = whole.slice(0, promptLength)
   const isWhole = ids.length === whole.length
   return {
-    prompt: { text: isWhole ? text : tokenizer.decode(ids, { special: false }), ids, digest: digestOf(ids) },
+    prompt: { text: isWhole ? text : await tokenizer.decode(ids, { special: false }), ids, digest: digestOf(ids) },
     shape,
   }
 }

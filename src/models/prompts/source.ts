@@ -10,10 +10,10 @@ import { readExactly, withFile } from '../../files/read-range.ts'
 import { promptOf } from './prompt-of.ts'
 
 /** Where the text of a prompt lies: number of the file, first byte, how many. */
-export type Place = readonly [file: number, offset: number, byteLength: number]
+export type TextPlace = readonly [file: number, offset: number, byteLength: number]
 
-interface SourceEntry {
-  readonly place: Place
+export interface SourceEntry {
+  readonly place: TextPlace
   readonly text: string
 }
 
@@ -25,7 +25,7 @@ export interface PromptSource {
   readonly isConversations: boolean
   readonly byteLength: number
   entries(): AsyncIterable<SourceEntry>
-  read(place: Place): Promise<string>
+  read(place: TextPlace): Promise<string>
 }
 
 type Form = 'json' | 'json-lines' | 'lines' | 'whole'

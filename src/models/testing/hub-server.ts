@@ -26,6 +26,10 @@ export interface Mischief {
   /** Sends bytes without end. */
   endless?: boolean
   renames?: Readonly<Record<string, string>>
+  /** Sends spaces without end as the list of files. */
+  endlessList?: boolean
+  /** Begins the list of files and says no more. */
+  unfinishedList?: boolean
 }
 
 interface Seen {
@@ -92,6 +96,9 @@ export class HubServer {
     if (!known.includes(revision)) return end(response, 404, { 'x-error-code': 'RevisionNotFound' })
     const siblings = Object.entries(model.files).map(([name, content]) => this.#facts(model, name, content))
     response.setHeader('content-type', 'application/json')
+    const { endlessList, unfinishedList } = this.mischief
+    if (endlessList) return floodWithSpaces(response)
+    if (unfinishedList) return response.write('{')
     return response.end(JSON.stringify({ id: 'x', sha: model.commit, siblings }))
   }
 
@@ -152,6 +159,16 @@ function destroyOnce(response: ServerResponse, holds: () => boolean): void {
 function flood(response: ServerResponse): void {
   const timer = setInterval(() => response.write(Buffer.alloc(10_000)), 5)
   response.on('close', () => clearInterval(timer))
+}
+
+/** As fast as it is read. */
+function floodWithSpaces(response: ServerResponse): void {
+  const spaces = Buffer.alloc(2 ** 20, ' ')
+  const send = () => {
+    while (!response.destroyed && response.write(spaces));
+  }
+  response.on('drain', send)
+  send()
 }
 
 function addressOf(server: Server): string {

@@ -1,9 +1,9 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FormatError, UsageError } from '../../domain/errors.ts'
-import { cleanProse } from '../../domain/text.ts'
 import { digestOf } from '../../files/digest.ts'
-import { Tokenizer, type TokenizerEngine } from './tokenizer.ts'
+import { readText } from '../../files/regular-file.ts'
+import { Tokenizer } from './tokenizer.ts'
 
 const TOKENIZER = 'tokenizer.json'
 const SETTINGS = 'tokenizer_config.json'
@@ -23,19 +23,15 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
   const file = join(folder, TOKENIZER)
   const text = (await readIfThere(file)) ?? (await missing(folder))
   const settingsText = (await readIfThere(join(folder, SETTINGS))) ?? '{}'
-  const definition = parseObject(text, file)
-  const settings = parseObject(settingsText, join(folder, SETTINGS))
-  const engine = await makeEngine(definition, settings, file)
-  return new Tokenizer(engine, digestOf({ definition: text, settings: settingsText }), isByteLevel(definition.decoder))
+  const files = { definition: { file, text }, settings: { file: join(folder, SETTINGS), text: settingsText } }
+  return Tokenizer.start(files, digestOf({ definition: text, settings: settingsText }))
 }
 
 async function readIfThere(file: string): Promise<string | null> {
   const found = await stat(file).catch(() => null)
   if (!found) return null
   if (!found.isFile()) throw new FormatError('tokenizer', `${file} is no file; put the tokenizer's there`)
-  if (found.size > LARGEST_BYTES)
-    throw new FormatError('tokenizer', `${file} has ${found.size} bytes, which no tokenizer has`)
-  return readFile(file, 'utf8')
+  return readText(file, LARGEST_BYTES)
 }
 
 async function missing(folder: string): Promise<never> {
@@ -53,44 +49,4 @@ async function missing(folder: string): Promise<never> {
     ? `write it with transformers: AutoTokenizer.from_pretrained('${folder}').save_pretrained('${folder}')`
     : 'copy it from where the model was published'
   throw new UsageError('tokenizer', `${folder} has no ${TOKENIZER}${found}; ${advice}`)
-}
-
-function parseObject(text: string, file: string): Record<string, unknown> {
-  const value = parse(text, file)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new FormatError('tokenizer', `${file} holds no JSON object; copy it again from where the model was published`)
-  }
-  return { ...value }
-}
-
-function parse(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    const pointer = text.startsWith('version https://git-lfs')
-      ? 'is a Git LFS pointer; fetch the file itself with git lfs pull'
-      : 'is not JSON; copy it again from where the model was published'
-    throw new FormatError('tokenizer', `${file} ${pointer}`, { cause: error })
-  }
-}
-
-async function makeEngine(
-  definition: Record<string, unknown>,
-  settings: object,
-  file: string,
-): Promise<TokenizerEngine> {
-  const { Tokenizer: Engine } = await import('@huggingface/tokenizers')
-  const parts = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null, added_tokens: [] }
-  try {
-    return new Engine({ ...parts, ...definition }, settings)
-  } catch (error) {
-    const said = cleanProse(error instanceof Error ? error.message : String(error), 200)
-    throw new FormatError('tokenizer', `${file} cannot be used as a tokenizer: ${said}`, { cause: error })
-  }
-}
-
-function isByteLevel(decoder: unknown): boolean {
-  if (typeof decoder !== 'object' || decoder === null) return false
-  if ('decoders' in decoder && Array.isArray(decoder.decoders)) return decoder.decoders.some(isByteLevel)
-  return 'type' in decoder && decoder.type === 'ByteLevel'
 }

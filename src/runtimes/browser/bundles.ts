@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
+import { readText } from '../../files/regular-file.ts'
 import type { ResolvedPackage } from '../resolve.ts'
 import type { BrowserDevice } from './schema.ts'
 
@@ -42,7 +42,7 @@ export interface Bundle {
 export async function chooseBundle(device: string, found: ResolvedPackage): Promise<Bundle> {
   const { provider, bundles, build } = DEVICES[device as BrowserDevice]
   for (const file of bundles) {
-    const text = await readFile(join(found.folder, 'dist', file), 'utf8').catch(() => null)
+    const text = await readText(join(found.folder, 'dist', file)).catch(() => null)
     if (text !== null && build.test(text)) return { file, provider }
   }
   const instead = device === 'webgpu' ? '; webgpu-jsep is the WebGPU that it has' : ''

@@ -4,19 +4,20 @@ import type { Target } from '../../domain/target.ts'
 import type { WorkerKind } from '../contract.ts'
 import { locatePackage } from '../resolve.ts'
 import { workerEntry } from '../worker-entry.ts'
+import { inheritedFor } from '../worker-variables.ts'
 import { BROWSER_SCHEMA } from './schema.ts'
 import { pageOrder } from './work-order.ts'
 import type { WaitOrder } from './worker.ts'
 
 /** Where a target's page is to be opened: the same address for the whole run, whichever worker serves it. */
-interface Meeting {
+interface PageAddress {
   readonly token: string
   readonly port: number
 }
 
-const meetings = new Map<string, Promise<Meeting>>()
+const addresses = new Map<string, Promise<PageAddress>>()
 
-const addressOf = ({ port, token }: Meeting) => `http://127.0.0.1:${port}/#${token}`
+const addressOf = ({ port, token }: PageAddress) => `http://127.0.0.1:${port}/#${token}`
 
 /** onnxruntime-web in a browser that a person opens: Firefox, Safari, a phone's, one on another machine. */
 export const BROWSER: WorkerKind = {
@@ -29,35 +30,36 @@ export const BROWSER: WorkerKind = {
   needs: async ({ options }, context) => [await locatePackage('onnxruntime-web', options.ort ?? null, context)],
   async launch(target, context) {
     const page = await pageOrder(target, context, null)
-    const meeting = await meetingOf(target, context.notice)
+    const address = await pageAddressOf(target, context.notice)
     const waitMs = Number(target.options.wait ?? BROWSER_SCHEMA.options.wait) * 1000
-    const order: WaitOrder = { page, ...meeting, waitMs }
-    const argv = [process.execPath, workerEntry('browser/worker.js'), JSON.stringify(order)]
-    return { argv, channel: 'fd3', limits: { startMs: waitMs + GRACE_MS } }
+    const order: WaitOrder = { page, ...address, waitMs }
+    const argv = [process.execPath, workerEntry('browser/worker.js')]
+    const inherits = inheritedFor('node', target, context)
+    return { argv, order, inherits, channel: 'fd3', limits: { startMs: waitMs + GRACE_MS } }
   },
 }
 
 /** The worker says that nobody came, and how long it waited, before the host loses patience. */
 const GRACE_MS = 10_000
 
-async function meetingOf(target: Target, notice: (text: string) => void): Promise<Meeting> {
+async function pageAddressOf(target: Target, notice: (text: string) => void): Promise<PageAddress> {
   const key = JSON.stringify([target.name, target.device, target.options])
-  const known = meetings.get(key)
+  const known = addresses.get(key)
   if (known) {
     notice(`${target.name} waits for its page to come back: ${addressOf(await known)}`)
     return known
   }
   const arranged = arrange(target, notice)
-  meetings.set(key, arranged)
+  addresses.set(key, arranged)
   return arranged
 }
 
-async function arrange(target: Target, notice: (text: string) => void): Promise<Meeting> {
-  const meeting = { token: randomBytes(16).toString('hex'), port: await freePort(Number(target.options.port ?? 0)) }
-  const { port } = meeting
-  notice(`${target.name} waits for its browser: open ${addressOf(meeting)}`)
+async function arrange(target: Target, notice: (text: string) => void): Promise<PageAddress> {
+  const address = { token: randomBytes(16).toString('hex'), port: await freePort(Number(target.options.port ?? 0)) }
+  const { port } = address
+  notice(`${target.name} waits for its browser: open ${addressOf(address)}`)
   notice(`  from another machine: ssh -L ${port}:127.0.0.1:${port} <this machine>, then the same address there`)
-  return meeting
+  return address
 }
 
 async function freePort(wished: number): Promise<number> {

@@ -4,7 +4,9 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { type Answer, sendLines } from '../../server/testing/raw-http.ts'
+import { testWith } from '../../../test/needs.ts'
+import { askAsOther, canBeOther } from '../../server/testing/other-user.ts'
+import { type RawAnswer, sendLines } from '../../server/testing/raw-http.ts'
 import type { Assets } from './assets.ts'
 import { type PageServer, startPageServer } from './page-server.ts'
 
@@ -37,7 +39,7 @@ afterAll(() => server.close())
 const send = (lines: readonly string[], finish?: (socket: Socket) => void) => sendLines(port, lines, finish)
 const get = (path: string, host = `127.0.0.1:${port}`) => send([`GET ${path} HTTP/1.1`, `Host: ${host}`])
 
-function expectIsolated({ headers }: Answer): void {
+function expectIsolated({ headers }: RawAnswer): void {
   expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
   expect(headers.get('cross-origin-embedder-policy')).toBe('require-corp')
   expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
@@ -162,6 +164,13 @@ test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD'])('%s is not allowed', asy
   expectIsolated(answer)
 })
 
+const WEBSOCKET = [
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  'Connection: Upgrade',
+]
+
 describe('a socket', () => {
   interface Wish {
     readonly host?: string
@@ -169,11 +178,10 @@ describe('a socket', () => {
     readonly path?: string
   }
 
-  function upgrade(wish: Wish = {}, finish?: (socket: Socket) => void): Promise<Answer> {
+  function upgrade(wish: Wish = {}, finish?: (socket: Socket) => void): Promise<RawAnswer> {
     const { host = `127.0.0.1:${port}`, origin = `http://${host}`, path = `/worker?token=${TOKEN}` } = wish
-    const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
-    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
-    return send([...lines, key, ...(origin === null ? [] : [`Origin: ${origin}`]), 'Connection: Upgrade'], finish)
+    const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...WEBSOCKET]
+    return send([...lines, ...(origin === null ? [] : [`Origin: ${origin}`])], finish)
   }
 
   test.each<[string, Wish, number]>([
@@ -201,6 +209,16 @@ describe('a socket', () => {
     const reset = upgrade({ origin: 'http://evil.test' }, (socket) => socket.resetAndDestroy())
     await reset.catch(() => {})
     expect((await get('/page.json')).status).toBe(200)
+  })
+
+  testWith('root', canBeOther, 'of another user of the machine is refused, with the right token', async () => {
+    const host = `127.0.0.1:${port}`
+    const lines = [`GET /worker?token=${TOKEN} HTTP/1.1`, `Host: ${host}`, `Origin: http://${host}`]
+    const answer = await askAsOther(port, [...lines, ...WEBSOCKET])
+    expect(answer).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/)
+    expect(await askAsOther(port, ['GET /page.json HTTP/1.1', `Host: ${host}`])).toMatch(
+      /^HTTP\/1\.1 403 .*user 65534 of this machine may not ask here, only user 0\n/s,
+    )
   })
 
   test('of the first page is taken, of a second one not', async () => {

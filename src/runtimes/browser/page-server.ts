@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { strangerAt } from '../loopback-peer.ts'
 import { type Assets, respond, serveAsset } from './assets.ts'
 
 const LOOPBACK = '127.0.0.1'
@@ -28,7 +29,9 @@ export interface PageServerOptions {
 export async function startPageServer({ assets, token, port }: PageServerOptions): Promise<PageServer> {
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES })
   const server = createServer((request, response) => {
-    if (!isForUs(request)) respond(response, 421, 'text/plain', 'not for this server\n')
+    const stranger = strangerAt(request.socket)
+    if (stranger) respond(response, 403, 'text/plain', `${stranger}\n`)
+    else if (!isForUs(request)) respond(response, 421, 'text/plain', 'not for this server\n')
     else if (request.method !== 'GET') respond(response, 405, 'text/plain', 'only GET\n')
     else void serveAsset(partsOf(request).path, assets, response)
   })
@@ -67,7 +70,7 @@ function isForUs({ headers, url = '/' }: IncomingMessage): boolean {
 
 function refusalOf(request: IncomingMessage, token: string, isTaken: boolean): string | null {
   const { host, origin } = request.headers
-  if (!isForUs(request) || origin !== `http://${host}`) return '403 Forbidden'
+  if (strangerAt(request.socket) || !isForUs(request) || origin !== `http://${host}`) return '403 Forbidden'
   const given = partsOf(request).query.get('token') ?? ''
   if (!isSame(given, token)) return '401 Unauthorized'
   return isTaken ? '409 Conflict' : null

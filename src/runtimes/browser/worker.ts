@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { endWithHost } from '../worker/end-with-host.ts'
+import { readOrder } from '../worker/read-order.ts'
 import { HostPipes } from './bridge.ts'
 import { type PageServer, startPageServer } from './page-server.ts'
 import type { PageOrder } from './work-order.ts'
@@ -34,4 +35,4 @@ async function pageWithin(server: PageServer, waitMs: number) {
   return Promise.race([server.page, delay(waitMs, null)])
 }
 
-await main(JSON.parse(process.argv[2]!) as WaitOrder)
+await main(await readOrder<WaitOrder>())

@@ -4,6 +4,7 @@ import { processorIdentity } from '../fingerprint.ts'
 import { locatePackage } from '../resolve.ts'
 import { scratchFolder } from '../scratch-folder.ts'
 import { workerEntry } from '../worker-entry.ts'
+import { inheritedFor } from '../worker-variables.ts'
 import { findBrowser, locateBrowser } from './find-browser.ts'
 import { browserFlags } from './flags.ts'
 import { CHROMIUM_SCHEMA } from './schema.ts'
@@ -13,7 +14,7 @@ import type { BrowserOrder } from './worker.ts'
 export const CHROMIUM: WorkerKind = {
   name: 'chromium',
   schema: CHROMIUM_SCHEMA,
-  processOptions: ['threads', 'ort', 'browser', 'adapter', 'headless', 'sandbox', 'arg'],
+  processOptions: ['threads', 'ort', 'browser', 'adapter', 'headless', 'sandbox', 'arg', 'env'],
   needs: async ({ options }, context) => [
     await locatePackage('onnxruntime-web', options.ort ?? null, context),
     await locateBrowser(options.browser, context),
@@ -24,7 +25,9 @@ export const CHROMIUM: WorkerKind = {
     // The browser makes it: a worker that is never started leaves nothing behind.
     const scratch = scratchFolder('chromium', context.environment)
     const order: BrowserOrder = { page, program, flags: browserFlags(target, scratch), scratch }
-    const argv = [process.execPath, workerEntry('chromium/worker.js'), JSON.stringify(order)]
-    return { argv, channel: 'fd3', scratch }
+    const argv = [process.execPath, workerEntry('chromium/worker.js')]
+    const inherits = inheritedFor('browser', target, context)
+    // Its page keeps kernels and a device that what ran before may have hung.
+    return { argv, order, inherits, channel: 'fd3', scratch, isForeign: true }
   },
 }

@@ -14,6 +14,7 @@ export const CHROMIUM_SCHEMA: RuntimeSchema = {
     headless: 'true',
     sandbox: 'auto',
     arg: null,
+    env: null,
   },
   choices: {
     optimization: ORT_SCHEMA.choices!.optimization!,
@@ -23,4 +24,5 @@ export const CHROMIUM_SCHEMA: RuntimeSchema = {
   },
   versions: ['ort'],
   counts: ['threads'],
+  variables: ['env'],
 }

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { HostPipes } from '../browser/bridge.ts'
 import { type PageServer, startPageServer } from '../browser/page-server.ts'
 import type { PageOrder } from '../browser/work-order.ts'
+import { makeScratch } from '../scratch-folder.ts'
 import { endWithHost } from '../worker/end-with-host.ts'
+import { readOrder } from '../worker/read-order.ts'
+import { openAddress, PIPE_FLAGS, PIPE_STDIO } from './debugging-pipe.ts'
 
 /** Which browser to start, how, and what its page will do. */
 export interface BrowserOrder {
@@ -25,13 +28,13 @@ const LAST_WRITES_MS = 100
 async function main({ page, program, flags, scratch }: BrowserOrder): Promise<void> {
   const pipes = new HostPipes()
   const server = await startPageServer({ assets: page, token: randomBytes(16).toString('hex'), port: 0 })
-  const browser = spawn(program, [...flags, server.address], {
-    stdio: ['ignore', 2, 2],
-    env: { ...process.env, ...(await temporaryFolder(scratch)) },
-  })
+  makeScratch(scratch)
+  const env = { ...process.env, ...temporaryFolder(scratch) }
+  const browser = spawn(program, [...flags, ...PIPE_FLAGS], { stdio: PIPE_STDIO, env })
   const ended = endOf(browser)
   endWithHost(() => browser.kill('SIGKILL'))
-  const reason = await serve(pipes, server, ended)
+  const refused = openAddress(browser, server.address)
+  const reason = await serve(pipes, server, ended, refused)
   if (reason !== null) await pipes.sayLastWords(reason)
   browser.kill('SIGKILL')
   await ended
@@ -44,15 +47,18 @@ const SOCKET = 'org.chromium.Chromium.XXXXXX/SingletonSocket'
 const SOCKET_PATH_BYTES = 107
 
 /** A browser that is killed leaves its socket behind, so that lies in the profile if its path is not too long there. */
-async function temporaryFolder(scratch: string): Promise<Record<string, string>> {
-  if (Buffer.byteLength(join(scratch, SOCKET)) > SOCKET_PATH_BYTES) return {}
-  await mkdir(scratch, { recursive: true })
-  return { TMPDIR: scratch }
+function temporaryFolder(scratch: string): Record<string, string> {
+  return Buffer.byteLength(join(scratch, SOCKET)) > SOCKET_PATH_BYTES ? {} : { TMPDIR: scratch }
 }
 
 /** Why the browser cannot be used any more; null: the host needs it no longer. */
-async function serve(pipes: HostPipes, server: PageServer, ended: Promise<string>): Promise<string | null> {
-  const page = await Promise.race([server.page, ended.then((how) => `${how} before it opened the page`)])
+async function serve(
+  pipes: HostPipes,
+  server: PageServer,
+  ended: Promise<string>,
+  refused: Promise<string>,
+): Promise<string | null> {
+  const page = await Promise.race([server.page, refused, ended.then((how) => `${how} before it opened the page`)])
   if (typeof page === 'string') return page
   void ended.then(() => page.terminate())
   const ending = await pipes.join(page)
@@ -63,7 +69,7 @@ async function serve(pipes: HostPipes, server: PageServer, ended: Promise<string
 
 /** The browser's own processes outlive it for a moment and may write there once more. */
 async function removeForGood(folder: string): Promise<void> {
-  const ATTEMPTS = 10
+  const ATTEMPTS = 100
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {})
     await delay(LAST_WRITES_MS)
@@ -80,4 +86,4 @@ function endOf(browser: ChildProcess): Promise<string> {
   })
 }
 
-await main(JSON.parse(process.argv[2]!) as BrowserOrder)
+await main(await readOrder<BrowserOrder>())

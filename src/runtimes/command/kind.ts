@@ -19,6 +19,7 @@ export const COMMAND: WorkerKind = {
       argv: [/[/\\]/.test(target.device) ? found : target.device, ...(target.options.arg?.split(',') ?? [])],
       cwd: workingFolder(target.options.cwd, projectFolder),
       inherits,
+      isForeign: true,
       limits: limitsOf(target),
       channel: 'stdout',
     }

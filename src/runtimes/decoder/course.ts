@@ -1,11 +1,11 @@
 import type { DecodeRequest, SequenceStep } from '../contract.ts'
-import { countedPositions, type Rows } from './prompt.ts'
+import { countedPositions, type PromptRows } from './prompt.ts'
 
 /** What goes in at a step, (batch, length) each; the mask also covers what is cached. */
 export interface Fed {
-  readonly ids: Rows
-  readonly mask: Rows
-  readonly positions: Rows
+  readonly ids: PromptRows
+  readonly mask: PromptRows
+  readonly positions: PromptRows
 }
 
 /** The sequences of a batch on their way. */
@@ -40,7 +40,7 @@ export class Course {
     sequences.forEach((sequence, i) => {
       if (sequence?.ended) this.#ended[i] = true
     })
-    const joined = (before: Rows, after: Rows): Rows => before.map((row, i) => [...row, ...after[i]!])
+    const joined = (before: PromptRows, after: PromptRows): PromptRows => before.map((row, i) => [...row, ...after[i]!])
     const longerMask = joined(
       mask,
       mask.map(() => [1]),

@@ -2,7 +2,7 @@ import { StageError } from '../../domain/errors.ts'
 import { formatShape } from '../../domain/tensor.ts'
 import type { DecodeRequest } from '../contract.ts'
 
-export type Rows = readonly (readonly number[])[]
+export type PromptRows = readonly (readonly number[])[]
 
 /** Refuses a prompt that no model could be given. */
 export function checkPrompt({ ids, mask, positions }: Pick<DecodeRequest, 'ids' | 'mask' | 'positions'>): void {
@@ -35,7 +35,7 @@ export function refuseUnheard(
 }
 
 /** 0 for padding, then 0, 1, 2 … */
-export function countedPositions(mask: Rows): Rows {
+export function countedPositions(mask: PromptRows): PromptRows {
   return mask.map((row) => {
     let seen = 0
     return row.map((one) => {
@@ -63,14 +63,14 @@ export function checkForced(
   if (vocabulary !== null) checkTokens(forced, vocabulary, 'force')
 }
 
-export function checkAt(at: Rows | undefined, batch: number, width: number): void {
+export function checkAt(at: PromptRows | undefined, batch: number, width: number): void {
   if (!at) return
   if (at.length !== batch) throw failed(`at has ${at.length} lists for ${batch} sequences`)
   const wrong = at.flat().find((token) => !(token >= 0 && token < width))
   if (wrong !== undefined) throw failed(`at has the token ${wrong}; there are ${width} logits`)
 }
 
-function shapeOf(rows: Rows): number[] {
+function shapeOf(rows: PromptRows): number[] {
   return [rows.length, rows[0]?.length ?? 0]
 }
 

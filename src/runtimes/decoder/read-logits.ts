@@ -1,8 +1,9 @@
 import { kernelName } from '../../compare/kernels/lend.ts'
 import { largestIds } from '../../compare/largest-ids.ts'
+import type { Logits } from '../../domain/logits.ts'
 import { type ReducedRow, RowKernel } from '../../tensors/reduce/row-kernel.ts'
 import { RUN } from '../../tensors/reduce/row-layout.ts'
-import type { DecodeKeep, DecodeRequest, Logits, SequenceStep } from '../contract.ts'
+import type { DecodeKeep, DecodeRequest, SequenceStep } from '../contract.ts'
 
 type Facts = Pick<SequenceStep, 'chosen' | 'logSumExp' | 'nonFinite'>
 type Kept = Pick<SequenceStep, 'top' | 'at' | 'logits'>

@@ -1,6 +1,7 @@
 import type { WorkerKind } from '../contract.ts'
 import { locatePackage, resolvePackage } from '../resolve.ts'
 import { workerEntry } from '../worker-entry.ts'
+import { inheritedFor } from '../worker-variables.ts'
 import { ORT_WEB_SCHEMA } from './schema.ts'
 
 /** onnxruntime-web: ONNX Runtime as WebAssembly, in Node. */
@@ -8,11 +9,11 @@ export const ORT_WEB: WorkerKind = {
   name: 'ort-web',
   schema: ORT_WEB_SCHEMA,
   // The size of the WebAssembly thread pool is fixed when the module starts.
-  processOptions: ['threads'],
+  processOptions: ['threads', 'env'],
   needs: async ({ version }, context) => [await locatePackage('onnxruntime-web', version, context)],
   async launch(target, context) {
     const found = await resolvePackage('onnxruntime-web', target.version, context)
     const argv = [process.execPath, workerEntry('ort-web/worker.js'), found.folder, found.version]
-    return { argv, channel: 'fd3' }
+    return { argv, inherits: inheritedFor('node', target, context), channel: 'fd3' }
   },
 }

@@ -1,7 +1,7 @@
 import { isDType } from '../../domain/dtype.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
-import type { RunOutcome, Session } from '../contract.ts'
+import type { ModelRun, Session } from '../contract.ts'
 import { plainWords } from './create-session.ts'
 import { decodeWith } from './decode.ts'
 import type { OnnxRuntime, OrtSession, OrtSessionOptions, OrtTensor, OrtValueMetadata } from './onnxruntime.ts'
@@ -86,7 +86,7 @@ function knownDim(dim: number | string): number | string | null {
   return typeof dim === 'number' && (dim < 0 || dim > 0x7fffffff) ? null : dim
 }
 
-async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, sink: TensorSink): Promise<RunOutcome> {
+async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, sink: TensorSink): Promise<ModelRun> {
   const feeds: Record<string, OrtTensor> = {}
   for (const [name, source] of inputs.tensors) feeds[name] = await toOrtTensor(ort, source)
   const startedAt = performance.now()

@@ -18,7 +18,7 @@ export interface ProgramRequest {
   readonly signal: AbortSignal
   /** Both streams go there as they come. */
   readonly logFile: string
-  readonly hear?: (line: string) => void
+  readonly onOutput?: (line: string) => void
   /** Events in their order; false: enough, the program is ended. */
   onEvents(events: readonly LogEvent[]): boolean
 }

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { closeSync, fstatSync, readSync, type Stats, statSync } from 'node:fs'
+import { openRegularSync } from '../../files/regular-file.ts'
 
 const PART_BYTES = 64 * 1024
 const MARK_BYTES = 4096
@@ -103,9 +104,10 @@ function opened(path: string, use: (file: number) => void): void {
 
 function openFile(path: string): number | null {
   try {
-    return statSync(path).isFile() ? openSync(path, 'r') : null
+    return openRegularSync(path).descriptor
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOENT' || code === 'not-a-file') return null
     throw error
   }
 }

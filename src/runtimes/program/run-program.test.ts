@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../../../test/events.ts'
+import { testWith } from '../../../test/needs.ts'
 import { TestClock } from '../../domain/testing/test-clock.ts'
 import type { ProgramRequest } from './contract.ts'
 import { folder, LOSS_PARSING as PARSING, pattern, type Ran, run, steps } from './testing/run.ts'
@@ -103,10 +104,10 @@ test('a folder that is not there is said', async () => {
 
 test('a program that hangs is ended after the idle limit, and what it logged counts', async () => {
   const clock = new TestClock()
-  const hear = () => clock.advance(601)
+  const onOutput = () => clock.advance(601)
   const ran = await run(`console.log('step 1'); setInterval(() => {}, 1000)`, {
     clock,
-    hear,
+    onOutput,
     ...limits({ idleMs: 600 }),
   })
   expect(ran).toMatchObject({ ending: 'idle', exitCode: null, signal: 'SIGTERM' })
@@ -117,8 +118,8 @@ test('a program that hangs is ended after the idle limit, and what it logged cou
 test('a program that trickles for ever is ended after the total limit', async () => {
   const program = `let i = 0; setInterval(() => console.log('step', i++), 20)`
   const clock = new TestClock()
-  const hear = () => clock.advance(300)
-  const ran = await run(program, { clock, hear, ...limits({ totalMs: 1200 }) })
+  const onOutput = () => clock.advance(300)
+  const ran = await run(program, { clock, onOutput, ...limits({ totalMs: 1200 }) })
   expect(ran.ending).toBe('timeout')
   expect(ran.problem).toBe('it was still running after 1.20s, the total time limit, and was ended')
   expect(steps(ran).length).toBeGreaterThan(3)
@@ -131,19 +132,19 @@ test('words on the stream that is not read are signs of life too', async () => {
       while (!existsSync('busy-' + i)) await new Promise((resolve) => setTimeout(resolve, 5))
     }`
   const clock = new TestClock()
-  const hear = (line: string) => {
+  const onOutput = (line: string) => {
     clock.advance(500)
     writeFileSync(join(folder, `busy-${line}`), '')
   }
-  expect((await run(program, { clock, hear, ...limits({ idleMs: 700 }) })).ending).toBe('exited')
+  expect((await run(program, { clock, onOutput, ...limits({ idleMs: 700 }) })).ending).toBe('exited')
   expect(clock.now()).toBe(2000)
 })
 
 test('a program that ignores SIGTERM is killed', async () => {
   const program = `process.on('SIGTERM', () => console.log('never')); console.log('step 1'); setInterval(() => {}, 1000)`
   const clock = new TestClock()
-  const hear = () => clock.advance(2001)
-  const ran = await run(program, { clock, hear, ...limits({ idleMs: 2000 }) })
+  const onOutput = () => clock.advance(2001)
+  const ran = await run(program, { clock, onOutput, ...limits({ idleMs: 2000 }) })
   expect(ran).toMatchObject({ ending: 'idle', signal: 'SIGKILL', tail: 'step 1\nnever\n' })
 })
 
@@ -155,9 +156,9 @@ test('a program that is ended may still write down what it has', async () => {
   expect(ran.log).toBe('step 1\nflushed\n')
 })
 
-const holder = (detached: boolean, text = '') => `
+const holder = (how: 'in the group' | 'detached' | 'unmarked', text = '') => `
   import { spawn } from 'node:child_process'
-  const child = spawn(process.execPath, ['-e', ${JSON.stringify(`${text}; setInterval(() => {}, 1000)`)}], { stdio: 'inherit', detached: ${detached} })
+  const child = spawn(process.execPath, ['-e', ${JSON.stringify(`${text}; setInterval(() => {}, 1000)`)}], { stdio: 'inherit', detached: ${how !== 'in the group'}${how === 'unmarked' ? ', env: {}' : ''} })
   console.log('child ' + child.pid)
   console.log('step 1')
   process.exit(0)`
@@ -167,21 +168,27 @@ async function leaveBehind(program: string, ms: number): Promise<Ran> {
   const clock = new TestClock()
   // The first limit is that of the program itself.
   const hasEnded = clock.started(2)
-  const hear = (line: string) => line === 'step 1' && hasEnded.then(() => clock.advance(ms))
-  return run(program, { clock, hear })
+  const onOutput = (line: string) => line === 'step 1' && hasEnded.then(() => clock.advance(ms))
+  return run(program, { clock, onOutput })
 }
 
 const pidIn = (ran: Ran) => Number(/child (\d+)/.exec(ran.log)![1])
 
 test('a child that a program leaves behind keeps nobody waiting and is killed', async () => {
-  const ran = await leaveBehind(holder(false), 500)
+  const ran = await leaveBehind(holder('in the group'), 500)
   expect(ran).toMatchObject({ ending: 'exited', exitCode: 0, warnings: [] })
   expect(steps(ran)).toEqual([1])
   await until(() => living(['-p', String(pidIn(ran))]).length === 0, 'the child has ended')
 })
 
-test('a child that left the group and holds the streams is let go of, with a warning', async () => {
-  const ran = await leaveBehind(holder(true), 1000)
+testWith('linux', process.platform === 'linux', 'a child that left the group is found and killed too', async () => {
+  const ran = await leaveBehind(holder('detached'), 500)
+  expect(ran).toMatchObject({ ending: 'exited', exitCode: 0, warnings: [] })
+  await until(() => living(['-p', String(pidIn(ran))]).length === 0, 'the child has ended')
+})
+
+test('a child that left the group and its environment, and holds the streams, is let go of, with a warning', async () => {
+  const ran = await leaveBehind(holder('unmarked'), 1000)
   process.kill(pidIn(ran), 'SIGKILL')
   expect(ran).toMatchObject({ ending: 'exited', exitCode: 0 })
   expect(ran.warnings).toEqual([
@@ -254,28 +261,28 @@ test('a program that seems idle while a pattern never ends is not blamed for it'
   const parsing = { ...PARSING, stepNum: pattern('^(a+)+$') }
   const program = `console.log('a'.repeat(60) + 'b'); setInterval(() => {}, 1000)`
   const clock = new TestClock()
-  const hear = () => clock.advance(501)
-  const ran = await run(program, { clock, hear, parsing, ...limits({ idleMs: 500, patternMs: 300 }) })
+  const onOutput = () => clock.advance(501)
+  const ran = await run(program, { clock, onOutput, parsing, ...limits({ idleMs: 500, patternMs: 300 }) })
   expect(ran.ending).toBe('pattern')
   expect(ran.problem).toMatch(/^the pattern of step_num, /)
 })
 
 test('every line is heard, of both streams', async () => {
   const heard: string[] = []
-  await run(`console.log('a\\nb'); console.error('c')`, { hear: (line) => heard.push(line) })
+  await run(`console.log('a\\nb'); console.error('c')`, { onOutput: (line) => heard.push(line) })
   expect(heard.sort()).toEqual(['a', 'b', 'c'])
 })
 
-test('a program does not outlive us', async () => {
+test('a program does not outlive us, nor what it started in a session of its own', async () => {
   const seconds = `600.${process.pid}`
   const host = `
     import { runProgram } from ${JSON.stringify(new URL('../../../dist.modules/runtimes/program/run-program.js', import.meta.url))}
     const nothing = { kind: 'fields', fields: {} }
     runProgram({
-      argv: ['sh', '-c', 'echo here; exec sleep ${seconds}'], cwd: '.', environment: process.env, stream: 'both', sourcePath: null, logFile: 'host.log',
+      argv: ['sh', '-c', 'setsid sleep ${seconds} & echo here; exec sleep ${seconds}'], cwd: '.', environment: process.env, stream: 'both', sourcePath: null, logFile: 'host.log',
       parsing: { source: { kind: 'lines' }, stepNum: nothing, modelSave: nothing, metrics: {} },
       limits: { idleMs: 60000, totalMs: null, patternMs: 1000 }, signal: new AbortController().signal, onEvents: () => true,
-      hear: () => process.exit(0),
+      onOutput: () => process.exit(0),
     })`
   const ran = await run(host)
   expect(ran).toMatchObject({ ending: 'exited', exitCode: 0, warnings: [] })

@@ -122,7 +122,7 @@ class ProgramRun {
       this.#reading.feed(number, bytes)
       if (this.#reading.isFull) stream.pause()
     })
-    if (this.#request.hear) eachLine(stream, this.#request.hear)
+    if (this.#request.onOutput) eachLine(stream, this.#request.onOutput)
   }
 
   #poll(): boolean {

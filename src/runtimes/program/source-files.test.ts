@@ -32,8 +32,8 @@ function runWith(
     const path = ${JSON.stringify(path)}
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
     const noted = async (name) => { while (!existsSync(path + '.' + name)) await wait(5) }\n`
-  const hear = (line: string) => note(path, line)
-  return run(start + program, { parsing: parsingOf(kind), sourcePath: path, hear, ...changes })
+  const onOutput = (line: string) => note(path, line)
+  return run(start + program, { parsing: parsingOf(kind), sourcePath: path, onOutput, ...changes })
 }
 
 const note = (path: string, name: string) => writeFileSync(`${path}.${name}`, '')

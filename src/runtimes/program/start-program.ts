@@ -6,6 +6,7 @@ import { cleanText } from '../../domain/text.ts'
 import { WorkerFailure } from '../failure.ts'
 import { locateProgram, workingFolder } from '../locate-program.ts'
 import { ProcessGroup } from '../process-group.ts'
+import { markVariables, newMark } from '../process-mark.ts'
 import type { ProgramRequest } from './contract.ts'
 import { readLastWords } from './last-words.ts'
 
@@ -32,8 +33,9 @@ const GRACE_MS = 2000
 /** Starts argv as it stands, in a process group of its own; a WorkerFailure says why it cannot. */
 export async function startProgram(request: ProgramRequest): Promise<StartedProgram> {
   const { clock = SYSTEM_CLOCK } = request
-  const child = await spawned(request)
-  const group = new ProcessGroup(child)
+  const mark = newMark()
+  const child = await spawned(request, mark)
+  const group = new ProcessGroup(child, mark)
   const unkillable = group.unkillable.then(() => stillThere(child))
   const exit = once(child, 'exit') as Promise<[number | null, string | null]>
   const gone = exit.then(async ([exitCode, signal]) => {
@@ -51,12 +53,12 @@ export async function startProgram(request: ProgramRequest): Promise<StartedProg
   return { stdout: child.stdout, stderr: child.stderr, exited: Promise.race([gone, unkillable]), end }
 }
 
-async function spawned(request: ProgramRequest): Promise<ProgramChild> {
+async function spawned(request: ProgramRequest, mark: string): Promise<ProgramChild> {
   const [program, ...args] = request.argv
   if (program === undefined || program === '')
     throw new WorkerFailure('start', 'there is no program to start: argv is empty')
   const cwd = workingFolder(request.cwd, '.')
-  const env: NodeJS.ProcessEnv = { PYTHONUNBUFFERED: '1', ...request.environment }
+  const env: NodeJS.ProcessEnv = { PYTHONUNBUFFERED: '1', ...request.environment, ...markVariables(mark) }
   const place = locateProgram(program, cwd, env.PATH ?? '')
   try {
     const child = spawn(place, args, { argv0: program, cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -34,12 +34,12 @@ export function encodeHead(header: unknown, payloadBytes: number): Uint8Array {
   return head
 }
 
-export interface Sizes {
+export interface FrameSizes {
   readonly headerBytes: number
   readonly payloadBytes: number
 }
 
-export function decodePrefix(prefix: Uint8Array): Sizes {
+export function decodePrefix(prefix: Uint8Array): FrameSizes {
   const view = new DataView(prefix.buffer, prefix.byteOffset, PREFIX_BYTES)
   const sizes = { headerBytes: view.getUint32(4, true), payloadBytes: view.getUint32(8, true) }
   if (sizes.headerBytes > MAX_HEADER_BYTES)
@@ -68,7 +68,7 @@ export class FrameReader {
   #part: Part = 'prefix'
   #buffer: Uint8Array = allocateBytes(PREFIX_BYTES)
   #filled = 0
-  #sizes: Sizes = { headerBytes: 0, payloadBytes: 0 }
+  #sizes: FrameSizes = { headerBytes: 0, payloadBytes: 0 }
   #header: unknown;
 
   *push(piece: Uint8Array): Generator<Frame> {

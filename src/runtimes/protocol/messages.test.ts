@@ -51,3 +51,12 @@ describe('intermediate forms', () => {
     },
   )
 })
+
+test('details are few and short', () => {
+  const detailed = (detail: object) => parseHello({ ...hello, capabilities: {}, detail })
+  expect(detailed({ driver: 7.1, flags: 'x'.repeat(2001) })).toMatchObject({
+    detail: { driver: '7.1', flags: `${'x'.repeat(1999)}…` },
+  })
+  const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`d${i}`, 'x']))
+  expect(() => detailed(many)).toThrow('hello detail: found 65 entries, expected at most 64')
+})

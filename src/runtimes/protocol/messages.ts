@@ -3,7 +3,7 @@ import type { FailureDetail } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import { STAGES, type Stage } from '../../domain/verdict.ts'
-import { type FormOptions, MODEL_FORMATS, type ModelFormat, type Probe, type RunOutcome } from '../contract.ts'
+import { type FormOptions, MODEL_FORMATS, type ModelFormat, type ModelRun, type Probe } from '../contract.ts'
 import { ProtocolError } from './frame.ts'
 import * as read from './read-fields.ts'
 
@@ -235,7 +235,7 @@ export function parseHas(result: unknown): boolean {
   return read.truth(read.object(result, 'blob.has result').has, 'blob.has has')
 }
 
-export function parseRan(result: unknown): RunOutcome {
+export function parseRan(result: unknown): ModelRun {
   const ran = read.object(result, 'run result')
   return {
     durationMs: read.duration(ran.durationMs, 'run durationMs'),

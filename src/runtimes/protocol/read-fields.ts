@@ -38,8 +38,19 @@ export function duration(value: unknown, what: string): number {
   throw wrong(value, what, 'a number from 0 up')
 }
 
+const MOST_TEXTS = 64
+const LONGEST_TEXT = 2000
+
+/** Texts by name for people to read; a long one is cut. */
 export function texts(value: unknown, what: string): Record<string, string> {
-  return Object.fromEntries(Object.entries(object(value, what)).map(([key, item]) => [key, String(item)]))
+  const entries = Object.entries(object(value, what))
+  if (entries.length > MOST_TEXTS)
+    throw new ProtocolError(`${what}: found ${entries.length} entries, expected at most ${MOST_TEXTS}`)
+  return Object.fromEntries(entries.map(([key, item]) => [cut(key), cut(String(item))]))
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text
 }
 
 export function valueSpec(value: unknown, what: string): ValueSpec {

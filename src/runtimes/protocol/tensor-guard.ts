@@ -1,5 +1,5 @@
 import { DTYPES, isDType } from '../../domain/dtype.ts'
-import { byteLengthOf, formatShape, type TensorChunk, type TraceValue, tensorNames } from '../../domain/tensor.ts'
+import { byteLengthOf, eachTensorName, formatShape, type TensorChunk, type TraceValue } from '../../domain/tensor.ts'
 import { ProtocolError } from './frame.ts'
 import type { UncheckedTensorParams } from './messages.ts'
 
@@ -41,10 +41,12 @@ export class TensorGuard {
   /** Every value that the worker names must have come whole, and nothing else. */
   finish(values: readonly TraceValue[]): void {
     if (this.#current) throw new ProtocolError(`tensor ${quote(this.#current.name)} never ended`)
-    const names = values.flatMap(tensorNames)
-    const named = new Set(names)
-    if (named.size !== names.length) throw new ProtocolError('the values name a tensor twice')
-    for (const name of named) if (!this.#complete.has(name)) throw new ProtocolError(`tensor ${quote(name)} never came`)
+    const named = new Set<string>()
+    for (const name of eachTensorName(values)) {
+      if (named.has(name)) throw new ProtocolError('the values name a tensor twice')
+      if (!this.#complete.has(name)) throw new ProtocolError(`tensor ${quote(name)} never came`)
+      named.add(name)
+    }
     for (const name of this.#complete)
       if (!named.has(name)) throw new ProtocolError(`tensor ${quote(name)} came but is in no value`)
   }

@@ -1,8 +1,13 @@
 import { execFile } from 'node:child_process'
 
-/** Looks without importing, since some of these take seconds to import. */
+/**
+ * Looks without importing, since some of these take seconds to import. The current folder must not answer for a library;
+ * -I would also hide what is installed for the user alone, and the worker finds that.
+ */
 const SCRIPT = `
-import importlib.metadata, importlib.util, json, sys
+import sys
+sys.path[:] = [place for place in sys.path if place]
+import importlib.metadata, importlib.util, json
 asked = json.loads(sys.argv[1])
 def version(name):
     try: return importlib.metadata.version(name)

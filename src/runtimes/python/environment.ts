@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readTextSync } from '../../files/regular-file.ts'
 
 /** What `assay setup python` made; without this file, or with a name missing in it, an installation did not end well. */
 export interface PythonEnvironment {
@@ -28,7 +28,7 @@ export function interpreterIn(home: string): string {
 /** null: there is none, or it is not complete. */
 export function readEnvironment(home: string): PythonEnvironment | null {
   try {
-    const record = JSON.parse(readFileSync(recordPath(home), 'utf8')) as Partial<PythonEnvironment>
+    const record = JSON.parse(readTextSync(recordPath(home))) as Partial<PythonEnvironment>
     return record.schema === SCHEMA && record.engines ? (record as PythonEnvironment) : null
   } catch {
     return null

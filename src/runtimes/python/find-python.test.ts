@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { makeOwnFolder } from '../own-folder.ts'
 import { engineNamed, PYTHON_ENGINES, pinsOf } from './engines.ts'
 import { findPython } from './find-python.ts'
 
@@ -23,7 +24,8 @@ function writeInterpreter(path: string): string {
 }
 
 describe('the Python of an engine', () => {
-  test('is the one that was set up, for the engines whose installation ended', () => {
+  test('is the one that was set up, for the engines whose installation ended', async () => {
+    await makeOwnFolder(join(folder, '.assay/python'), process.env)
     const path = writeInterpreter('.assay/python/bin/python3')
     const remedy = 'run: assay setup python iree'
     expect(findPython('iree', context)).toMatchObject({
@@ -37,6 +39,19 @@ describe('the Python of an engine', () => {
     expect(findPython('torch', context)).toMatchObject({
       path: null,
       reason: 'torch is not installed in .assay/python',
+    })
+  })
+
+  test('is not one that came with the project', () => {
+    const strange = join(folder, 'strange')
+    const path = writeInterpreter('strange/.assay/python/bin/python3')
+    const record = { schema: 'assay/python@1', python: '3.12.1', engines: { iree: [] } }
+    writeFileSync(join(path, '../../assay.json'), JSON.stringify(record))
+    const found = findPython('iree', { ...context, runtimesFolder: join(strange, '.assay/runtimes') })
+    expect(found).toEqual({
+      path: null,
+      reason: 'the Python environment in .assay/python was not made by you on this machine, so it is not run',
+      remedy: 'run: assay setup python iree',
     })
   })
 

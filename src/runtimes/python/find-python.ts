@@ -1,8 +1,9 @@
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { shellWord } from '../../domain/shell.ts'
 import type { LaunchContext } from '../contract.ts'
 import { findProgram, isExecutable } from '../find-program.ts'
+import { findOwnFolder } from '../own-folder.ts'
 import { engineNamed, pinsOf } from './engines.ts'
 import { interpreterIn, pythonHome, readEnvironment } from './environment.ts'
 
@@ -23,16 +24,21 @@ export function findPython(engine: string, context: LaunchContext): FoundPython 
   return context.python === undefined ? ownPython(engine, context) : namedPython(engine, context.python, context)
 }
 
-function ownPython(engine: string, { runtimesFolder }: LaunchContext): FoundPython {
+function ownPython(engine: string, { runtimesFolder, environment: variables }: LaunchContext): FoundPython {
   const remedy = `run: assay setup python ${engine}`
-  const home = pythonHome(runtimesFolder)
-  const path = interpreterIn(home)
-  const environment = readEnvironment(home)
+  const absent = (reason: string) => ({ path: null, reason, remedy })
+  const usual = pythonHome(runtimesFolder)
+  const home = findOwnFolder(usual, variables)
+  if (home === null && readEnvironment(usual) !== null) {
+    return absent(`the Python environment in .assay/python was not made by you on this machine, so it is not run`)
+  }
+  const path = home === null ? '' : interpreterIn(home)
+  const environment = home === null ? null : readEnvironment(home)
   if (!environment || !isExecutable(path)) {
-    return { path: null, reason: `${engine} needs a Python environment, which is not set up here`, remedy }
+    return absent(`${engine} needs a Python environment, which is not set up here`)
   }
   if (Object.hasOwn(environment.engines, engine)) return { path, remedy }
-  return { path: null, reason: `${engine} is not installed in .assay/python`, remedy }
+  return absent(`${engine} is not installed in .assay/${basename(home!)}`)
 }
 
 /** Into a Python that somebody named, nothing is installed by us. */

@@ -2,6 +2,7 @@ import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { ownFile } from '../../files/own-files.ts'
 import type { LaunchContext, Need, RuntimeSchema, WorkerKind } from '../contract.ts'
+import { inheritedFor } from '../worker-variables.ts'
 import { askPython } from './ask-python.ts'
 import { engineNamed } from './engines.ts'
 import { findPython } from './find-python.ts'
@@ -12,13 +13,14 @@ export function pythonKind(engine: string, schema: RuntimeSchema): WorkerKind {
   return {
     name: engine,
     schema,
-    processOptions: Object.hasOwn(schema.options, 'threads') ? ['threads'] : [],
+    processOptions: Object.hasOwn(schema.options, 'threads') ? ['threads', 'env'] : ['env'],
     needs: async (_target, context) => [await needOf(engine, context)],
     async launch(target, context) {
       const found = findPython(engine, context)
       if (found.path === null) throw new UsageError('install', `${found.reason}; ${found.remedy}`)
       return {
         argv: [found.path, ownFile('workers/python/assay_worker'), engine, found.remedy],
+        inherits: inheritedFor('python', target, context),
         env: environmentOf(target, schema),
         channel: 'stdout',
       }

@@ -13,6 +13,8 @@ interface Waiting {
 /** Before an answer, since libraries print too. */
 const ANSWER = 'assay: '
 const KEPT_STDERR = 4000
+/** A host may go on for hours after its last question. */
+const IDLE_MS = 30_000
 
 /** The program of a question ended before its answer. */
 export class PythonDied extends Error {
@@ -26,19 +28,22 @@ export class PythonDied extends Error {
 
 /**
  * A Python program that answers a line of JSON with another, started with the first question, since its libraries take
- * seconds to import. It ends with this process, and does not keep it alive.
+ * seconds to import. It ends when nothing is asked for a while, or with this process, which it does not keep alive.
  */
 export class PythonLines {
   readonly #argv: readonly [string, ...string[]]
   readonly #limitMs: number
+  readonly #idleMs: number
+  #idle: NodeJS.Timeout | undefined
   #child: Child | null = null
   #stderr = ''
   #waiting: Waiting | null = null
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(argv: readonly [string, ...string[]], limitMs: number) {
+  constructor(argv: readonly [string, ...string[]], limitMs: number, idleMs = IDLE_MS) {
     this.#argv = argv
     this.#limitMs = limitMs
+    this.#idleMs = idleMs
   }
 
   /** One question after the other. */
@@ -49,6 +54,7 @@ export class PythonLines {
   }
 
   async #askNow(question: unknown): Promise<unknown> {
+    clearTimeout(this.#idle)
     const child = this.#child ?? this.#start()
     setReferenced(child, true)
     const timer = setTimeout(() => this.#end(child, `no answer within ${this.#limitMs / 1000} s`), this.#limitMs)
@@ -61,6 +67,7 @@ export class PythonLines {
       clearTimeout(timer)
       this.#waiting = null
       setReferenced(child, false)
+      this.#idle = setTimeout(() => this.#end(child, 'nothing was asked'), this.#idleMs).unref()
     }
   }
 

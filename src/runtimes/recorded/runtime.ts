@@ -4,7 +4,7 @@ import { DTYPES, type DType } from '../../domain/dtype.ts'
 import { StageError } from '../../domain/errors.ts'
 import { type TensorSink, type Trace, tensorNames } from '../../domain/tensor.ts'
 import { modelFromBytes, readModel } from '../../onnx/model.ts'
-import type { ModelRef, Probe, RunOutcome, Runtime, Session } from '../contract.ts'
+import type { ModelRef, ModelRun, Probe, Runtime, Session } from '../contract.ts'
 import { sendTensor } from '../send-tensor.ts'
 import { findRecording } from './find-recording.ts'
 
@@ -59,7 +59,7 @@ async function folderOf(model: ModelRef, place: string): Promise<string> {
   return (await exists(own)) ? own : place
 }
 
-async function replay(recording: Trace, sink: TensorSink): Promise<RunOutcome> {
+async function replay(recording: Trace, sink: TensorSink): Promise<ModelRun> {
   const startedAt = performance.now()
   for (const name of recording.values.flatMap(tensorNames)) {
     const source = recording.tensors.get(name)

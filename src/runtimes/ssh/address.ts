@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 
@@ -9,7 +10,7 @@ export interface Address {
 
 const USER = /^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}$/
 const HOST = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/
-const IPV6 = /^\[?([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9]{1,15})?)\]?$/
+const IPV6 = /^\[?([0-9A-Fa-f:.]{2,45}(?:%[A-Za-z0-9]{1,15})?)\]?$/
 
 /** Takes nothing that ssh or a shell could read as anything but a user and a host. */
 export function parseAddress(text: string): Address {
@@ -17,8 +18,9 @@ export function parseAddress(text: string): Address {
   const user = at < 0 ? null : text.slice(0, at)
   const given = text.slice(at + 1)
   if (user !== null && !USER.test(user)) throw refused(text, `the user "${cleanText(user, 60)}"`)
-  const host = IPV6.exec(given)?.[1] ?? given
-  if (HOST.test(host) || IPV6.test(given)) return { user, host }
+  if (HOST.test(given)) return { user, host: given }
+  const bare = IPV6.exec(given)?.[1] ?? ''
+  if (isIPv6(bare)) return { user, host: bare }
   const port = /^([^:]+):(\d+)$/.exec(given)
   if (port) throw new UsageError('target', `"${cleanText(text, 120)}": the port is given as port=${port[2]}`)
   throw refused(text, `the host "${cleanText(given, 120)}"`)

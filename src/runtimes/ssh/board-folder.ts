@@ -2,7 +2,7 @@ import { askBoard, BoardError } from './board-command.ts'
 import { quoted } from './board-script.ts'
 import { BoardShell } from './board-shell.ts'
 import type { Connection } from './connection.ts'
-import type { Parcel } from './parcel.ts'
+import type { Deployment } from './deployment.ts'
 import type { Reply } from './replies.ts'
 
 /** Bytes on their way to the board; they go on as they come and are never held. */
@@ -66,14 +66,14 @@ export class BoardFolder {
     return { write: async (bytes) => (await writer)(bytes), finish }
   }
 
-  async deploy(parcel: Parcel): Promise<void> {
-    if (!(await this.has(parcel.digest))) {
-      const upload = this.upload(parcel.digest, parcel.byteLength)
-      for await (const chunk of parcel.chunks()) await upload.write(chunk)
+  async deploy(deployment: Deployment): Promise<void> {
+    if (!(await this.has(deployment.digest))) {
+      const upload = this.upload(deployment.digest, deployment.byteLength)
+      for await (const chunk of deployment.chunks()) await upload.write(chunk)
       await upload.finish()
     }
-    if (parcel.kind === 'file') await this.#call('deploy_file', parcel.digest, quoted(parcel.name))
-    else await this.#call('deploy_folder', parcel.digest)
+    if (deployment.kind === 'file') await this.#call('deploy_file', deployment.digest, quoted(deployment.name))
+    else await this.#call('deploy_folder', deployment.digest)
   }
 
   /** Puts the files of a model beside each other; gives its number and the folder's path on the board. */

@@ -1,11 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../../test/events.ts'
+import { testWith } from '../../../test/needs.ts'
 import { boardScript } from './board-script.ts'
 import { eachReply, type Reply } from './replies.ts'
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 
 let folder = ''
 let lease = ''
@@ -18,8 +34,6 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
-  for (const name of readdirSync('/tmp').filter((each) => each.startsWith(`assay-lease-${lease}`)))
-    rmSync(join('/tmp', name), { recursive: true, force: true })
   await removed(folder)
 })
 
@@ -28,7 +42,7 @@ async function removed(path: string): Promise<void> {
   rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
 }
 
-const leaseFile = (name: string) => join(`/tmp/assay-lease-${lease}`, name)
+const leaseFile = (name: string) => join(folder, 'leases', `${hostname()}.${lease}`, name)
 
 /** A shell that runs the script as a board would, on this machine. */
 class Keeper {
@@ -56,6 +70,14 @@ class Keeper {
     keeper.child.stdin!.write(await boardScript({ lease, folder, session }, 'keep'))
     expect((await keeper.reply()).word).toBe('ready')
     return keeper
+  }
+
+  /** What a board says whose folder is not fit for a lease. */
+  static async refusal(place = folder): Promise<Reply> {
+    const keeper = new Keeper('')
+    const session = { token: 'ab', owner: 'anna', name: 'board:22', who: 'anna@here', ttlSeconds: 60, start: '' }
+    keeper.child.stdin!.write(await boardScript({ lease, folder: place, session }, 'keep'))
+    return keeper.reply()
   }
 
   say(word: string): void {
@@ -164,6 +186,70 @@ describe('the lease on a board', () => {
     expire(first.token)
     expect((await second.ask('take')).word).toBe('taken')
     expect(existsSync(precious)).toBe(true)
+  })
+})
+
+describe('where a lease lies', () => {
+  const EXCHANGED = expect.stringContaining('other accounts of the board can exchange what lies in')
+  const NOT_OURS = expect.stringContaining('is a link, belongs to another account, or can be written by others')
+  const leases = () => join(folder, 'leases')
+
+  test('only its account can enter', async () => {
+    const keeper = await Keeper.start('anna')
+    await keeper.ask('take')
+    expect((statSync(leases()).mode & 0o777).toString(8)).toBe('700')
+  })
+
+  test('what lies under its name in the temporary folder of the board does not count and is not touched', async () => {
+    const planted = `/tmp/assay-lease-${lease}`
+    mkdirSync(planted)
+    const boot = existsSync(BOOT_ID) ? readFileSync(BOOT_ID, 'utf8') : 'none\n'
+    const fields = { token: 'abc', owner: 'eve', name: 'x', who: 'eve', boot, ttl: '1000000000', 'beat.abc': '0' }
+    for (const [name, text] of Object.entries(fields)) writeFileSync(join(planted, name), text)
+    try {
+      const keeper = await Keeper.start('anna')
+      expect((await keeper.ask('take')).word).toBe('taken')
+      expect(readdirSync(planted).sort()).toEqual(Object.keys(fields).sort())
+    } finally {
+      rmSync(planted, { recursive: true })
+    }
+  })
+
+  test('a link is refused, and nothing is written behind it', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'assay-other-'))
+    symlinkSync(other, leases())
+    expect(await Keeper.refusal()).toEqual({ word: 'error', rest: NOT_OURS })
+    expect(readdirSync(other)).toEqual([])
+  })
+
+  test.each(['777', '770'])('a folder of mode %s is refused', async (mode) => {
+    mkdirSync(leases())
+    chmodSync(leases(), Number.parseInt(mode, 8))
+    expect(await Keeper.refusal()).toEqual({ word: 'error', rest: NOT_OURS })
+    expect(readdirSync(leases())).toEqual([])
+  })
+
+  testWith('root', process.getuid?.() === 0, 'a folder of another account is refused', async () => {
+    mkdirSync(leases(), { mode: 0o700 })
+    chownSync(leases(), 65534, 65534)
+    expect(await Keeper.refusal()).toEqual({ word: 'error', rest: NOT_OURS })
+  })
+
+  test('a folder in one that everybody can write is refused, unless it is sticky', async () => {
+    const place = join(folder, 'everybody', 'assay')
+    mkdirSync(place, { recursive: true })
+    chmodSync(join(folder, 'everybody'), 0o777)
+    expect(await Keeper.refusal(place)).toEqual({ word: 'error', rest: EXCHANGED })
+    chmodSync(join(folder, 'everybody'), 0o1777)
+    expect((await Keeper.refusal(place)).word).toBe('ready')
+  })
+
+  testWith('root', process.getuid?.() === 0, 'what another account made in a sticky folder is refused', async () => {
+    const place = join(folder, 'everybody', 'theirs', 'assay')
+    mkdirSync(place, { recursive: true })
+    chmodSync(join(folder, 'everybody'), 0o1777)
+    chownSync(join(place, '..'), 65534, 65534)
+    expect(await Keeper.refusal(place)).toEqual({ word: 'error', rest: EXCHANGED })
   })
 })
 

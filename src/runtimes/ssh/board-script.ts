@@ -29,7 +29,7 @@ const KEPT_KIB = 4 * 2 ** 20
 export async function boardScript(settings: ScriptSettings, call: string): Promise<string> {
   const { session, token = session?.token ?? '', who = session?.who ?? '' } = settings
   const variables = {
-    lease: leaseFolder(settings.lease),
+    lease_name: settings.lease,
     folder: settings.folder,
     limit_kib: String(KEPT_KIB),
     token,
@@ -43,10 +43,6 @@ export async function boardScript(settings: ScriptSettings, call: string): Promi
   const lines = Object.entries(variables).map(([name, text]) => `${name}=${quoted(text)}`)
   // One line at a time would leave the rest of it in the same pipe as what is said later.
   return `${lines.join('\n')}\neval "$lib"\n${call}\n`
-}
-
-function leaseFolder(name: string): string {
-  return `/tmp/assay-lease-${name}`
 }
 
 /** Taken literally by any POSIX shell. */

@@ -10,6 +10,7 @@ import type { LaunchContext, Limits, Need, WorkerKind } from '../contract.ts'
 import { findProgram } from '../find-program.ts'
 import { scratchFolder } from '../scratch-folder.ts'
 import { workerEntry } from '../worker-entry.ts'
+import { WORKER_VARIABLES } from '../worker-variables.ts'
 import { destinationOf, parseAddress } from './address.ts'
 import { type Connection, isPlainPath } from './connection.ts'
 import type { BoardOrder } from './order.ts'
@@ -33,10 +34,12 @@ export const SSH: WorkerKind = {
   needs: async (_target, { environment }) => [sshNeed(environment)],
   async launch(target, context, limits) {
     const order = boardOrder(target, context, limits)
-    const argv = [process.execPath, workerEntry('ssh/worker.js'), JSON.stringify(order)]
+    const argv = [process.execPath, workerEntry('ssh/worker.js')]
     const notice = (text: string) => context.notice(`${target.name}: ${cleanText(text, 400)}`)
     const shown = ['ssh', order.address, ...order.argv]
-    return { argv, shown, channel: 'fd3', scratch: order.scratch, notice, limits: limitsOf(target, order, limits) }
+    const inherits = [...WORKER_VARIABLES.ssh, ...order.env.filter((entry) => !entry.includes('='))]
+    const [{ scratch }, limitsHere] = [order, limitsOf(target, order, limits)]
+    return { argv, order, shown, inherits, channel: 'fd3', scratch, notice, limits: limitsHere }
   },
 }
 

@@ -1,15 +1,17 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProtocolError } from '../protocol/frame.ts'
+import { makeScratch } from '../scratch-folder.ts'
 import { endWithHost } from '../worker/end-with-host.ts'
+import { readOrder } from '../worker/read-order.ts'
 import { BoardError } from './board-command.ts'
 import { BoardFolder } from './board-folder.ts'
 import { BoardLine } from './board-line.ts'
 import { startScript } from './board-script.ts'
+import { packDeployment } from './deployment.ts'
 import { describeHolder } from './describe-holder.ts'
 import { HostLink } from './host-link.ts'
 import type { BoardOrder } from './order.ts'
-import { packParcel } from './parcel.ts'
 import { Relay } from './relay.ts'
 import { parseHolder } from './replies.ts'
 import { Runner, type RunnerEnd } from './runner.ts'
@@ -34,7 +36,7 @@ async function main(order: BoardOrder): Promise<void> {
 
 /** Why the board cannot be used any more; null: the host needs it no longer. */
 async function bridge(order: BoardOrder, host: HostLink): Promise<RunnerEnd | null> {
-  await mkdir(order.scratch, { mode: 0o700 })
+  makeScratch(order.scratch)
   const start = startScript(order.token, order.argv, variablesOf(order.env))
   const { lease, folder, token, owner, name, who, ttlSeconds } = order
   const session = { token, owner, name, who, ttlSeconds, start }
@@ -101,10 +103,10 @@ async function useBoard(
   board: BoardFolder,
   facts: string,
 ): Promise<RunnerEnd | null> {
-  const parcel = order.deploy === null ? null : await packParcel(order.deploy)
-  if (parcel) await board.deploy(parcel)
+  const deployment = order.deploy === null ? null : await packDeployment(order.deploy)
+  if (deployment) await board.deploy(deployment)
   const runner = new Runner(order.connection, board, line, order.argv[0]!)
-  const identity = JSON.stringify([facts, parcel?.digest ?? null])
+  const identity = JSON.stringify([facts, deployment?.digest ?? null])
   const relay = new Relay(host, runner, board, { detail: { board: `${order.address} (${facts})` }, identity })
   const fromRunner = relay.fromRunner()
   const done = relay.fromHost(process.stdin).then(() => null)
@@ -128,4 +130,4 @@ function variablesOf(entries: readonly string[]): Record<string, string> {
   return variables
 }
 
-await main(JSON.parse(process.argv[2]!) as BoardOrder)
+await main(await readOrder<BoardOrder>())

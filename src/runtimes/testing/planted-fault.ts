@@ -8,9 +8,9 @@ import type {
   DecodeStep,
   InProcessKind,
   ModelRef,
+  ModelRun,
   OpenOptions,
   Probe,
-  RunOutcome,
   Runtime,
   Session,
 } from '../contract.ts'
@@ -78,7 +78,7 @@ function faultySession(session: Session, fault: Fault, about: FaultySession): Se
       const withheld = new Set<string>()
       const ran = await session.run(inputs, faultySink(sink, fault, about, withheld))
       const values = ran.values.filter((value) => !withheld.has(value.name))
-      return { ...ran, values, ...(warnings && { warnings }) } satisfies RunOutcome
+      return { ...ran, values, ...(warnings && { warnings }) } satisfies ModelRun
     },
     ...(session.decode && { decode: (request: DecodeRequest) => faultySteps(session, request, fault) }),
   }

@@ -25,7 +25,7 @@ export interface Build {
 }
 
 /** Where a build happens. */
-export interface Site {
+export interface BuildPlace {
   /** Exists and is empty. */
   readonly folder: string
   /** For all that the tools print. */
@@ -37,7 +37,7 @@ export async function prepareBuild(
   { toolchain }: ToolchainOrder,
   ref: ModelRef,
   target: Target,
-  { folder }: Site,
+  { folder }: BuildPlace,
 ): Promise<Build> {
   const model = 'path' in ref ? await readModel(ref.path) : await modelFromBytes(ref.bytes, ref.folder)
   const hardware = hardwareValues(toolchain, target)
@@ -54,7 +54,7 @@ export async function prepareBuild(
 }
 
 /** Imports, where the toolchain does that, and compiles. */
-export async function build(order: ToolchainOrder, { values }: Build, site: Site): Promise<void> {
+export async function build(order: ToolchainOrder, { values }: Build, site: BuildPlace): Promise<void> {
   if (order.toolchain.argv.import) await make(order, 'import', values, site)
   await make(order, 'compile', values, site)
 }
@@ -65,7 +65,7 @@ async function make(
   order: ToolchainOrder,
   stage: 'import' | 'compile',
   values: TemplateValues,
-  site: Site,
+  site: BuildPlace,
 ): Promise<void> {
   const { detail } = await useTool(order, stage, values, site.logs)
   const what = stage === 'import' ? '{imported}' : '{artifact}'

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { StageError } from '../../domain/errors.ts'
 import { digestOf, sha256File } from '../../files/digest.ts'
-import { globRoot, globToRegExp, isGlob, walkFiles } from '../../files/glob.ts'
+import { compileGlob, globRoot, isGlob, walkFiles } from '../../files/glob.ts'
 import { processorIdentity } from '../fingerprint.ts'
 import { locateProgram } from '../locate-program.ts'
 import { TOOL_STAGES, type Toolchain } from './definition.ts'
@@ -50,7 +50,7 @@ function filesAt(path: string): string[] {
   if (found?.isFile()) return [path]
   const root = found ? path : globRoot(path)
   const isThere = statSync(root, { throwIfNoEntry: false })?.isDirectory() && (found || isGlob(path))
-  const matches = globToRegExp(path)
+  const matches = compileGlob(path)
   const files = isThere ? [...walkFiles(root)].filter((file) => found || matches.test(file)) : []
   if (files.length > 0) return files
   throw new StageError('compile', `files of the toolchain names ${path}, where there is nothing`)

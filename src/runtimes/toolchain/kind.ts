@@ -24,8 +24,10 @@ export const TOOLCHAIN: WorkerKind = {
     const scratch = scratchFolder('toolchain', environment)
     const order: ToolchainOrder = { toolchain, limitsMs, scratch }
     return {
-      argv: [process.execPath, workerEntry('toolchain/worker.js'), JSON.stringify(order)],
+      argv: [process.execPath, workerEntry('toolchain/worker.js')],
+      order,
       inherits: toolchain.env,
+      isForeign: true,
       limits: {
         startMs: limitsMs.start + GRACE_MS,
         compileMs: limitsMs.import + limitsMs.compile + GRACE_MS,

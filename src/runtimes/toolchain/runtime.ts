@@ -5,7 +5,7 @@ import type { ModelRef, OpenOptions, Probe, Runtime, Session } from '../contract
 import { WorkerFailure } from '../failure.ts'
 import { workingFolder } from '../locate-program.ts'
 import { build, prepareBuild, type ToolchainOrder } from './build.ts'
-import { FormsBench } from './forms-bench.ts'
+import { FormCompiler } from './form-compiler.ts'
 import { identityOf, programsOf } from './identity.ts'
 import { runTool } from './run-tool.ts'
 import { toolchainSession } from './session.ts'
@@ -13,7 +13,7 @@ import { dtypesOf } from './tensor-files.ts'
 
 /** A compiler that is a plain command line. */
 export function toolchainRuntime(order: ToolchainOrder): Runtime {
-  const forms = new FormsBench(order)
+  const forms = new FormCompiler(order)
   let sessions = 0
   return {
     name: 'toolchain',

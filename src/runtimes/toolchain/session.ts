@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { type FailureDetail, StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TensorSink, TensorSource, Trace, ValueSpec } from '../../domain/tensor.ts'
-import type { RunOutcome, Session } from '../contract.ts'
+import type { ModelRun, Session } from '../contract.ts'
 import { sendTensor } from '../send-tensor.ts'
-import { type Build, type Site, type ToolchainOrder, useTool } from './build.ts'
+import { type Build, type BuildPlace, type ToolchainOrder, useTool } from './build.ts'
 import { boundOutputs, checkOutput, knownShapes } from './output-shapes.ts'
 import { asPlaceholders, type TemplateValues } from './template.ts'
 import { makePlaces, readOutputs, writeInputs } from './tensor-files.ts'
 
 /** A compiled model; every run is a process of its own, in a folder of its own. */
-export function toolchainSession(order: ToolchainOrder, built: Build, site: Site, target: Target): Session {
+export function toolchainSession(order: ToolchainOrder, built: Build, site: BuildPlace, target: Target): Session {
   const { inputs, outputs } = built.model
   const { name, tensors } = order.toolchain
   let runs = 0
@@ -38,8 +38,8 @@ async function run(
   target: Target,
   trace: Trace,
   sink: TensorSink,
-  { folder, logs }: Site,
-): Promise<RunOutcome> {
+  { folder, logs }: BuildPlace,
+): Promise<ModelRun> {
   const kind = order.toolchain.tensors
   const given = model.inputs.map((spec) => ({ ...spec, ...specOf(trace.tensors.get(spec.name)!) }))
   const bound = boundOutputs(model, trace)

@@ -1,13 +1,16 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeScratch } from '../scratch-folder.ts'
+import { readOrder } from '../worker/read-order.ts'
 import { serveStdio } from '../worker/serve-stdio.ts'
 import type { ToolchainOrder } from './build.ts'
 import { toolchainRuntime } from './runtime.ts'
 
 const LOOK_MS = 500
 
-const order = JSON.parse(process.argv[2]!) as ToolchainOrder
-mkdirSync(join(order.scratch, 'tmp'), { recursive: true })
+const order = await readOrder<ToolchainOrder>()
+makeScratch(order.scratch)
+mkdirSync(join(order.scratch, 'tmp'))
 const removeScratch = () => rmSync(order.scratch, { recursive: true, force: true })
 process.on('exit', removeScratch)
 

@@ -10,6 +10,7 @@ export const TORCH_SCHEMA: RuntimeSchema = {
     seed: '0',
     task: null,
     'trust-code': 'false',
+    env: null,
   },
   choices: {
     dtype: ['fp32', 'bf16', 'fp16', 'fp64'],
@@ -30,5 +31,6 @@ export const TORCH_SCHEMA: RuntimeSchema = {
     'trust-code': ['false', 'true'],
   },
   counts: ['threads'],
+  variables: ['env'],
   wholeNumbers: ['seed'],
 }

@@ -1,6 +1,7 @@
 import type { DType } from '../../domain/dtype.ts'
+import type { Logits } from '../../domain/logits.ts'
 import type { TensorSink } from '../../domain/tensor.ts'
-import type { DecodeStep, Logits, SequenceStep } from '../contract.ts'
+import type { DecodeStep, SequenceStep } from '../contract.ts'
 
 type Rows = readonly (readonly number[])[]
 

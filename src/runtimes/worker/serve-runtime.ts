@@ -8,7 +8,7 @@ import { splitTensor } from '../protocol/split-tensor.ts'
 import type { Channel } from './channel.ts'
 import { Decodings } from './decodings.ts'
 import { LastError } from './last-error.ts'
-import type { ModelDesk } from './model-desk.ts'
+import type { ModelSource } from './model-source.ts'
 import { HostGone, receiveInputs } from './receive.ts'
 
 const METHOD_NOT_FOUND = -32601
@@ -18,13 +18,13 @@ const FAILED = -32000
 export async function serveRuntime<Model>(
   runtime: Runtime<Model>,
   channel: Channel,
-  desk: ModelDesk<Model>,
+  models: ModelSource<Model>,
 ): Promise<void> {
   const sessions = new Map<number, Session>()
   const decodings = new Decodings()
   const methods: Methods = {
     hello: ({ params }) => hello(runtime, params.device),
-    open: (request) => open(runtime, channel, desk, sessions, request),
+    open: (request) => open(runtime, channel, models, sessions, request),
     run: (request) => run(channel, sessions, request),
     'decode.start': (request) => decodings.start(channel, sessions.get(request.params.session), request),
     'decode.step': (request) => decodings.step(sender(channel, request.id), request.params),
@@ -32,10 +32,10 @@ export async function serveRuntime<Model>(
       await decodings.end(params.session)
       return close(sessions, params.session)
     },
-    form: (request) => form(runtime, channel, desk, request),
-    'blob.has': async ({ params }) => ({ has: desk.has(params.digest) }),
+    form: (request) => form(runtime, channel, models, request),
+    'blob.has': async ({ params }) => ({ has: models.has(params.digest) }),
     'blob.put': async (request) => {
-      await desk.put(channel, request)
+      await models.put(channel, request)
       return {}
     },
   }
@@ -82,14 +82,14 @@ let lastSession = 0
 async function open<Model>(
   runtime: Runtime<Model>,
   channel: Channel,
-  desk: ModelDesk<Model>,
+  models: ModelSource<Model>,
   sessions: Map<number, Session>,
   request: Request<'open'>,
 ) {
   const { model: _named, ...options } = request.params
-  const model = await desk.fetch(channel, request)
+  const model = await models.fetch(channel, request)
   const startedAt = performance.now()
-  const session = await runtime.open(model, options).finally(() => desk.tidy())
+  const session = await runtime.open(model, options).finally(() => models.tidy())
   const durationMs = performance.now() - startedAt
   lastSession++
   sessions.set(lastSession, session)
@@ -130,13 +130,13 @@ async function close(sessions: Map<number, Session>, id: number): Promise<unknow
 async function form<Model>(
   runtime: Runtime<Model>,
   channel: Channel,
-  desk: ModelDesk<Model>,
+  models: ModelSource<Model>,
   request: Request<'form'>,
 ) {
   const { model: _named, ...options } = request.params
-  const model = await desk.fetch(channel, request)
+  const model = await models.fetch(channel, request)
   if (!runtime.form) throw new UnknownMethod(request.method)
-  return { file: await runtime.form(model, options).finally(() => desk.tidy()) }
+  return { file: await runtime.form(model, options).finally(() => models.tidy()) }
 }
 
 const STAGE_OF: Readonly<Record<string, Stage>> = {

@@ -1,5 +1,5 @@
 import type { Runtime } from '../contract.ts'
-import { LOCAL_MODELS } from './model-desk.ts'
+import { LOCAL_MODELS } from './model-source.ts'
 import { serveRuntime } from './serve-runtime.ts'
 import { openSyncChannel } from './sync-channel.ts'
 

@@ -11,7 +11,7 @@ import {
   ProtocolError,
 } from '../protocol/frame.ts'
 import { quoteBytes } from '../protocol/quote.ts'
-import type { Channel, Place } from './channel.ts'
+import type { Channel, PayloadMemory } from './channel.ts'
 
 const EMPTY = new Uint8Array(0)
 
@@ -23,7 +23,7 @@ export function openSyncChannel(inputFd: number, outputFd: number): Channel {
   }
 }
 
-function readFrame(fd: number, place: Place): Frame | null {
+function readFrame(fd: number, place: PayloadMemory): Frame | null {
   const prefix = readInto(fd, allocateBytes(PREFIX_BYTES))
   if (!prefix) return null
   if (asBuffer(prefix).toString('latin1', 0, MAGIC.length) !== MAGIC) {

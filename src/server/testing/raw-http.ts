@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-export interface Answer {
+export interface RawAnswer {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
@@ -11,7 +11,7 @@ export function sendLines(
   port: number,
   lines: readonly string[],
   finish: (socket: Socket) => void = () => {},
-): Promise<Answer> {
+): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     let text = ''
     const socket = connect(port, '127.0.0.1', () => {
@@ -26,7 +26,7 @@ export function sendLines(
   })
 }
 
-function parse(text: string): Answer {
+function parse(text: string): RawAnswer {
   const [head = '', ...body] = text.split('\r\n\r\n')
   const [first = '', ...fields] = head.split('\r\n')
   const headers = fields.map((field) => {

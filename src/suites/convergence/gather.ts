@@ -5,8 +5,8 @@ import type { Lab } from '../../runs/contract.ts'
 import type { ProgramOutcome } from '../../runtimes/program/contract.ts'
 import { runProgram } from '../../runtimes/program/run-program.ts'
 import type { GatherPoint } from './gather-point.ts'
-import { Ledger, type Provenance } from './ledger.ts'
 import type { PlannedTest } from './planned-test.ts'
+import { type Provenance, RecordingWriter } from './recording-writer.ts'
 import { programOf } from './replay.ts'
 
 export interface Gathered {
@@ -31,15 +31,15 @@ export async function gather(
   const { value, folder } = await lab.step(
     { title: `gather ${test.name}`, stage: 'run', key: null },
     async (folder) => {
-      const ledger = new Ledger(planned, from, provenance, argv)
+      const writer = new RecordingWriter(planned, from, provenance, argv)
       const onEvents = (events: readonly LogEvent[]) => {
-        for (const event of events) ledger.take(event)
-        lab.progress(ledger.progress)
+        for (const event of events) writer.take(event)
+        lab.progress(writer.progress)
         return true
       }
       const outcome = await runProgram({ ...programOf(planned, folder), argv, signal: lab.signal, onEvents })
-      await ledger.close(outcome.ending === 'exited' && outcome.exitCode === 0)
-      return { argv, outcome, empty: ledger.empty, isWritten: ledger.isWritten }
+      await writer.close(outcome.ending === 'exited' && outcome.exitCode === 0)
+      return { argv, outcome, empty: writer.empty, isWritten: writer.isWritten }
     },
   )
   await lab.keep('program.log', join(folder, 'program.log'))

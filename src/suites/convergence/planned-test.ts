@@ -14,7 +14,7 @@ export interface PlannedTest {
   /** What is the same for many windows and told once. */
   readonly tell?: (text: string) => void
   /** What the program prints, as it comes. */
-  readonly hear?: (test: string, line: string) => void
+  readonly onOutput?: (test: string, line: string) => void
 }
 
 export interface ConvergenceOptions {

@@ -92,7 +92,7 @@ async function attempt(
 
 /** What is the same for every start of a test's program. */
 export function programOf(planned: PlannedTest, folder: string) {
-  const { test, cwd, environment, hear } = planned
+  const { test, cwd, environment, onOutput } = planned
   return {
     cwd,
     environment: { ...environment, ...test.environment },
@@ -105,7 +105,7 @@ export function programOf(planned: PlannedTest, folder: string) {
       patternMs: 5000,
     },
     logFile: logFileIn(folder),
-    ...(hear && { hear: (line: string) => hear(test.name, line) }),
+    ...(onOutput && { onOutput: (line: string) => onOutput(test.name, line) }),
   }
 }
 

@@ -4,9 +4,9 @@ import type { Side } from '../../domain/verdict.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
 import { infoOf } from '../onnx/sides.ts'
-import { type DecodedSide, type DecodeWork, decodeSide, ledBy, type SideModel } from './decode-side.ts'
+import { type DecodedSide, type DecodeWork, type DecodingModel, decodeSide, ledBy } from './decode-side.ts'
 import { type DecoderModel, sideModelOf } from './decoder-model.ts'
-import type { PromptBatch } from './prompt-desk.ts'
+import type { PromptBatch } from './prompt-batches.ts'
 import type { DecoderShape } from './shapes.ts'
 import type { DecodingOptions } from './suite.ts'
 import type { TraceRole } from './trace-store.ts'
@@ -17,7 +17,7 @@ export interface Decoder {
   readonly side: Side
   readonly target: Target
   readonly info: RuntimeInfo
-  readonly model: SideModel
+  readonly model: DecodingModel
 }
 
 /** One batch of prompts: what the reference gave on its own tokens, and others on the same. */
@@ -82,8 +82,8 @@ interface Begun {
 
 async function begin(request: BatchRequest, index: number): Promise<Begun> {
   const { lab, model, shape, reference: decoder, options } = request
-  const { pool, topK, keep, computes, prompts: desk, store, imports, saved } = options
-  const prompts = await desk.batch(model, shape, index)
+  const { pool, topK, keep, computes, prompts: promptBatches, store, imports, saved } = options
+  const prompts = await promptBatches.batch(model, shape, index)
   const eos = saved ? [] : model.eos
   const work: DecodeWork = { lab, pool, batch: prompts.padded, newTokens: shape.newTokens, eos, topK, keep, computes }
   const question = { model, shape, prompts, decoder, eos, topK, keep, followed: null }

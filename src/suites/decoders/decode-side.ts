@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import type { KeptStep, Logits } from '../../compare/decoders/contract.ts'
+import type { KeptStep } from '../../compare/decoders/contract.ts'
 import { largestIds } from '../../compare/largest-ids.ts'
 import { StageError } from '../../domain/errors.ts'
+import type { Logits } from '../../domain/logits.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { digestOf } from '../../files/digest.ts'
@@ -15,7 +16,7 @@ const DECODE_VERSION = 'decode@1'
 const TRACE_FILE = 'trace.safetensors'
 
 /** What a side decodes with. */
-export interface SideModel {
+export interface DecodingModel {
   readonly ref: ModelRef
   readonly digest: string
   /** What a person should know about it. */
@@ -71,7 +72,7 @@ export async function decodeSide(
   work: DecodeWork,
   side: Side,
   target: Target,
-  model: SideModel,
+  model: DecodingModel,
   info: RuntimeInfo,
   followed: DecodedSide | null,
 ): Promise<DecodedSide> {
@@ -96,7 +97,7 @@ function notDecoded(side: Side, target: Target): StageError {
 function keyOf(
   work: DecodeWork,
   target: Target,
-  model: SideModel,
+  model: DecodingModel,
   info: RuntimeInfo,
   followed: DecodedSide | null,
 ): { key: string | null; from: KeyParts } {
@@ -128,7 +129,7 @@ export function ledBy({ trace }: DecodedSide): string {
 interface Asked {
   readonly side: Side
   readonly target: Target
-  readonly model: SideModel
+  readonly model: DecodingModel
 }
 
 async function decodeInto(

@@ -1,5 +1,6 @@
-import type { KeptStep, Logits } from '../../compare/decoders/contract.ts'
+import type { KeptStep } from '../../compare/decoders/contract.ts'
 import { FormatError } from '../../domain/errors.ts'
+import type { Logits } from '../../domain/logits.ts'
 import type { Tensor, TensorSource, Trace } from '../../domain/tensor.ts'
 import { joinBytes } from '../../files/join-bytes.ts'
 import { openTrace } from '../../files/safetensors.ts'

@@ -5,7 +5,7 @@ import type { Side } from '../../domain/verdict.ts'
 import { folderDigest } from '../../models/hugging-face.ts'
 import type { Tokenizer } from '../../models/tokenizer/tokenizer.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
-import type { SideModel } from './decode-side.ts'
+import type { DecodingModel } from './decode-side.ts'
 import type { OnnxExports } from './onnx-exports.ts'
 
 /** A text-generation model that is on this machine. */
@@ -34,7 +34,7 @@ export async function sideModelOf(
   { accepts }: RuntimeInfo,
   cwd: string,
   exports: OnnxExports,
-): Promise<SideModel> {
+): Promise<DecodingModel> {
   const other = target.options.model
   const path = other === undefined ? folder : resolve(cwd, other)
   if (accepts.includes('onnx')) {

@@ -9,8 +9,8 @@ import type { Verdict } from '../../domain/verdict.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import type { Decoder } from './decode-batches.ts'
 import type { DecodedSide } from './decode-side.ts'
+import { areTokensEqual, type DecodedBatches } from './decoded-batches.ts'
 import type { GateOutcome } from './gate-choice.ts'
-import { areTokensEqual, type Decoded } from './judge-decoder.ts'
 import type { DecoderCase, DecodersSuiteOptions } from './suite.ts'
 import { transcriptsOf } from './transcript.ts'
 import { wholeVocabulary } from './whole-vocabulary.ts'
@@ -19,7 +19,7 @@ export interface Described {
   readonly c: DecoderCase
   readonly lab: Lab
   readonly context: DecodersSuiteOptions
-  readonly decoded: Decoded
+  readonly decoded: DecodedBatches
   readonly outcome: GateOutcome
   readonly decoders: { readonly reference: Decoder; readonly target: Decoder }
 }
@@ -77,7 +77,7 @@ function verdictOf({ context, decoded, outcome: { judgement } }: Described): { v
 }
 
 /** Numbers that agree although the device refused part of the work prove nothing. */
-function warningsOf({ batches }: Decoded): string[] {
+function warningsOf({ batches }: DecodedBatches): string[] {
   return [...new Set(batches.flatMap(({ followers }) => followers[0]!.warnings))]
 }
 
@@ -146,7 +146,7 @@ function provenanceOf(isAtMost: boolean | undefined): Pick<Metric, 'provenance'>
   return isAtMost ? { provenance: 'at most: tiny errors of the target count as larger than they are' } : {}
 }
 
-function tokenMetricsOf({ target }: Decoded): Metric[] {
+function tokenMetricsOf({ target }: DecodedBatches): Metric[] {
   const tokens = target.flatMap((sequence) => sequence.tokens)
   if (tokens.length === 0) return []
   const of = (read: (token: TokenMetrics) => number) => tokens.map(read)
@@ -187,7 +187,7 @@ function sum(values: readonly number[]): number {
 async function sideMeasurements(
   side: 'reference' | 'target',
   { decoded, decoders }: Described,
-  of: (batch: Decoded['batches'][number]) => DecodedSide,
+  of: (batch: DecodedBatches['batches'][number]) => DecodedSide,
 ): Promise<Record<string, string | number>> {
   const { info, model } = decoders[side]
   const sides = decoded.batches.map(of)
@@ -210,7 +210,7 @@ async function sideMeasurements(
 }
 
 /** The traces of a case that did not pass stay with the run. */
-async function keepTraces(lab: Lab, { batches }: Decoded): Promise<void> {
+async function keepTraces(lab: Lab, { batches }: DecodedBatches): Promise<void> {
   for (const { index, reference, followers } of batches) {
     await lab.keep(`reference.${index}.safetensors`, reference.path)
     await lab.keep(`target.${index}.safetensors`, followers[0]!.path)

@@ -4,19 +4,13 @@ import type { Judgement, Lab } from '../../runs/contract.ts'
 import { warmUp } from '../onnx/sides.ts'
 import { type DecodedBatch, decodeBatches, prepareDecoder } from './decode-batches.ts'
 import type { DecodedSide } from './decode-side.ts'
+import { areTokensEqual, type DecodedBatches } from './decoded-batches.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import { describeDecoder } from './describe-decoder.ts'
 import { applyGate, isSettled } from './gate-choice.ts'
 import { LogLines } from './log-lines.ts'
 import type { DecoderShape } from './shapes.ts'
 import type { DecoderCase, DecodersSuiteOptions } from './suite.ts'
-
-/** Everything that was decoded for a case, batch after batch. */
-export interface Decoded {
-  readonly batches: DecodedBatch[]
-  readonly target: MeasuredSequence[]
-  readonly baseline: MeasuredSequence[]
-}
 
 /** Prompts, the reference on its own tokens, the target on the same; tokens first, then logits against the gate. */
 export async function judgeDecoder(c: DecoderCase, lab: Lab, context: DecodersSuiteOptions): Promise<Judgement> {
@@ -32,7 +26,7 @@ export async function judgeDecoder(c: DecoderCase, lab: Lab, context: DecodersSu
   const baseline = baselineTarget && (await prepare('reference', baselineTarget))
   const followers = baseline ? [target, baseline] : [target]
   const log = new LogLines(context.log, c)
-  const decoded: Decoded = { batches: [], target: [], baseline: [] }
+  const decoded: DecodedBatches = { batches: [], target: [], baseline: [] }
   const request = { lab, model, shape, batches, reference, followers, options: context }
   log.begin()
   for await (const batch of decodeBatches(request)) {
@@ -45,7 +39,7 @@ export async function judgeDecoder(c: DecoderCase, lab: Lab, context: DecodersSu
   return describeDecoder({ c, lab, context, decoded, outcome, decoders: { reference, target } })
 }
 
-async function addBatch(decoded: Decoded, batch: DecodedBatch, model: DecoderModel, lab: Lab): Promise<void> {
+async function addBatch(decoded: DecodedBatches, batch: DecodedBatch, model: DecoderModel, lab: Lab): Promise<void> {
   const [target, baseline] = batch.followers
   await lab.step({ title: 'compare', stage: 'compare', key: null }, async () => {
     decoded.batches.push(batch)
@@ -72,14 +66,15 @@ export function measured(
   })
 }
 
-function stopsAfter(batch: DecodedBatch, decoded: Decoded, c: DecoderCase, context: DecodersSuiteOptions): boolean {
+function stopsAfter(
+  batch: DecodedBatch,
+  decoded: DecodedBatches,
+  c: DecoderCase,
+  context: DecodersSuiteOptions,
+): boolean {
   if (context.tokensOnly && batch.index === 0 && areTokensEqual(decoded)) return true
   const left = (c.batches - batch.index - 1) * c.shape.batchSize * c.shape.newTokens
   return !context.all && isSettled(c.plan.gate, decoded.target, left)
-}
-
-export function areTokensEqual({ target }: Decoded): boolean {
-  return target.every(({ summary: { divergence, missing } }) => divergence === null && missing === 0)
 }
 
 /** Some runtimes give numbers beyond the last position that a model was trained with, and some crash. */

@@ -1,6 +1,6 @@
 import type { DecodedBatch } from './decode-batches.ts'
+import { areTokensEqual, type DecodedBatches } from './decoded-batches.ts'
 import type { GateOutcome } from './gate-choice.ts'
-import { areTokensEqual, type Decoded } from './judge-decoder.ts'
 import type { DecoderCase } from './suite.ts'
 
 const RANK = '[ 0/ 1]: '
@@ -36,7 +36,7 @@ export class LogLines {
     this.#line(`${underTest.name} warmup`)
   }
 
-  batch({ index, reference, followers }: DecodedBatch, decoded: Decoded): void {
+  batch({ index, reference, followers }: DecodedBatch, decoded: DecodedBatches): void {
     const [target] = followers
     const device = this.#c.underTest.name
     if (index === 0) {
@@ -52,7 +52,7 @@ export class LogLines {
     this.#line(`${device} validation info extracted for validation level 1 - iter=${index}`)
   }
 
-  #sayLevel(decoded: Decoded): void {
+  #sayLevel(decoded: DecodedBatches): void {
     if (this.#isLevelSaid) return
     this.#isLevelSaid = true
     const level = areTokensEqual(decoded)

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { FormatError } from '../../domain/errors.ts'
 import { CONFIG, type ModelDigests } from '../../files/decoders/model-digests.ts'
 import { digestOf, type FileDigests } from '../../files/digest.ts'
+import { readText } from '../../files/regular-file.ts'
 import { MISSING_FILE, neededFiles } from '../../models/hub/needed-files.ts'
 import type { OnnxExports } from './onnx-exports.ts'
 
@@ -21,7 +21,7 @@ export async function modelDigestsOf(folder: string, exports: OnnxExports): Prom
 }
 
 async function configDigest(path: string): Promise<string> {
-  const config = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>
+  const config = JSON.parse(await readText(path)) as Record<string, unknown>
   return digestOf(Object.fromEntries(Object.entries(config).filter(([key]) => !OF_NO_EFFECT.includes(key))))
 }
 

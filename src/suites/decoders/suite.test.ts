@@ -2,12 +2,13 @@ import { rmSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Logits } from '../../domain/logits.ts'
 import type { Result } from '../../domain/result.ts'
 import { freshFolder } from '../../runs/testing/tiny-suite.ts'
-import type { DecodeStep, Logits, SequenceStep } from '../../runtimes/contract.ts'
+import type { DecodeStep, SequenceStep } from '../../runtimes/contract.ts'
 import { testTarget } from '../../runtimes/testing/in-process-ort.ts'
 import { type Fault, plantedKind } from '../../runtimes/testing/planted-fault.ts'
-import { type Decoding, judgeDecoders, microModel, RATE } from '../testing/decoders.ts'
+import { type DecodingRequest, judgeDecoders, microModel, RATE } from '../testing/decoders.ts'
 import { onlyResult } from '../testing/judge.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import type { GateChoice } from './gate-choice.ts'
@@ -21,10 +22,10 @@ beforeAll(async () => {
 })
 
 const ID = 'healthy/b2/s8/n6'
-const judged = async (decoding: Decoding = {}, model = healthy) =>
+const judged = async (decoding: DecodingRequest = {}, model = healthy) =>
   onlyResult(await judgeDecoders(freshFolder(), model, decoding))
 
-const withFault = (fault: Fault, decoding: Decoding = {}) =>
+const withFault = (fault: Fault, decoding: DecodingRequest = {}) =>
   judged({ targets: ['faulty:cpu'], kinds: [plantedKind('faulty', fault)], ...decoding })
 
 /** Changes what every sequence gave at every step. */

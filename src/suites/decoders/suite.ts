@@ -5,7 +5,7 @@ import type { DecoderModel } from './decoder-model.ts'
 import type { GateChoice } from './gate-choice.ts'
 import { judgeDecoder } from './judge-decoder.ts'
 import type { OnnxExports } from './onnx-exports.ts'
-import type { PromptDesk } from './prompt-desk.ts'
+import type { PromptBatches } from './prompt-batches.ts'
 import { type ShapeCase, shapeCase, suiteOf } from './shape-case.ts'
 import { type ShapeLists, shapesOf } from './shapes.ts'
 import type { TraceStore } from './trace-store.ts'
@@ -19,7 +19,7 @@ export interface DecodingOptions {
   readonly tokensPerSequence: number
   readonly topK: number
   readonly keep: 'top' | 'full'
-  readonly prompts: PromptDesk
+  readonly prompts: PromptBatches
   readonly pool: Pool
   readonly exports: OnnxExports
   /** Traces of the reference from earlier; null: none are looked for. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { freshFolder } from '../../runs/testing/tiny-suite.ts'
-import { type Decoding, judgeDecoders, microModel } from '../testing/decoders.ts'
+import { type DecodingRequest, judgeDecoders, microModel } from '../testing/decoders.ts'
 import { onlyResult } from '../testing/judge.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import { TraceStore } from './trace-store.ts'
@@ -28,7 +28,7 @@ async function stored(model: DecoderModel): Promise<string> {
 }
 
 /** Judges with the traces of a folder and an empty cache; says what was decoded, and what was told. */
-async function judgedWith(folder: string, model: DecoderModel, more: Decoding = {}) {
+async function judgedWith(folder: string, model: DecoderModel, more: DecodingRequest = {}) {
   const told: string[] = []
   const store = new TraceStore(folder, false, (text) => told.push(text))
   const result = onlyResult(await judgeDecoders(freshFolder(), model, { store, ...more }))

@@ -1,13 +1,14 @@
-import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { writeFileAtomic } from '../../files/atomic.ts'
 import { digestOf, sha256File } from '../../files/digest.ts'
+import { readText } from '../../files/regular-file.ts'
 import type { Decoder } from './decode-batches.ts'
 import type { DecodedSide } from './decode-side.ts'
 import { readDecodedTrace } from './decoded-trace.ts'
 import type { DecoderModel } from './decoder-model.ts'
-import type { PromptBatch } from './prompt-desk.ts'
+import type { PromptBatch } from './prompt-batches.ts'
 import type { DecoderShape } from './shapes.ts'
 
 const SCHEMA = 'assay/trace@1'
@@ -174,7 +175,7 @@ function differences(stored: TraceFields, wanted: TraceFields): string[] {
 /** null: somebody else's file. */
 async function readManifest(path: string): Promise<Manifest | null> {
   try {
-    const value = JSON.parse(await readFile(path, 'utf8')) as Partial<Manifest>
+    const value = JSON.parse(await readText(path)) as Partial<Manifest>
     const isOurs = value.schema === SCHEMA && typeof value.fields === 'object' && isPlainName(value.file)
     return isOurs && typeof value.sha256 === 'string' && Array.isArray(value.warnings) ? (value as Manifest) : null
   } catch {

@@ -33,7 +33,7 @@ export async function transcriptsOf(described: Described, hasToExplain: boolean)
     if (step !== null && described.context.computes && !own.has(batch))
       own.set(batch, await ownContinuation(described, batch))
   }
-  return chosen.map((place) => blockOf(place, described, own.get(place.batch) ?? null))
+  return Promise.all(chosen.map((place) => blockOf(place, described, own.get(place.batch) ?? null)))
 }
 
 function placesOf({ decoded }: Described): Place[] {
@@ -57,7 +57,11 @@ async function ownContinuation(described: Described, batch: DecodedBatch): Promi
   return (await decodeSide(work, 'target', target, model, info, null)).trace.sequences
 }
 
-function blockOf(place: Place, { c }: Described, own: readonly (readonly KeptStep[])[] | null): TextBlock {
+async function blockOf(
+  place: Place,
+  { c }: Described,
+  own: readonly (readonly KeptStep[])[] | null,
+): Promise<TextBlock> {
   const { batch, sequence, number, step } = place
   const { model } = c.plan
   const whole = batch.reference.trace.sequences[sequence]!
@@ -69,32 +73,37 @@ function blockOf(place: Place, { c }: Described, own: readonly (readonly KeptSte
     title,
     lines: [
       { label: 'prompt', text: cleanText(batch.prompts.prompts[sequence]!.text, PROMPT_LENGTH) },
-      { label: 'reference', text: continuation(reference, step, model) },
-      { label: 'target', text: continuation(target, step, model) },
-      ...(step === null ? [] : topLines(reference[step], batch.followers[0]!.trace.sequences[sequence]![step], model)),
+      { label: 'reference', text: await continuation(reference, step, model) },
+      { label: 'target', text: await continuation(target, step, model) },
+      ...(step === null
+        ? []
+        : await topLines(reference[step], batch.followers[0]!.trace.sequences[sequence]![step], model)),
     ],
   }
 }
 
-function continuation(steps: readonly KeptStep[], parts: number | null, { tokenizer }: DecoderModel): string {
+async function continuation(
+  steps: readonly KeptStep[],
+  parts: number | null,
+  { tokenizer }: DecoderModel,
+): Promise<string> {
   const ids = steps.flatMap(({ token }) => (token === null ? [] : [token]))
-  if (parts === null) return cleanText(tokenizer.decode(ids), TEXT_LENGTH)
-  const [same, other] = [tokenizer.decode(ids.slice(0, parts)), tokenizer.decode(ids.slice(parts))]
+  if (parts === null) return cleanText(await tokenizer.decode(ids), TEXT_LENGTH)
+  const [same, other] = [await tokenizer.decode(ids.slice(0, parts)), await tokenizer.decode(ids.slice(parts))]
   return `${cleanText(same, TEXT_LENGTH)}${MARK}${cleanText(other, TEXT_LENGTH)}`
 }
 
-function topLines(
+async function topLines(
   reference: KeptStep | undefined,
   target: KeptStep | undefined,
-  model: DecoderModel,
-): TextBlock['lines'] {
-  const line = (step: KeptStep | undefined) =>
-    (step?.top.ids ?? [])
-      .slice(0, TOP_SHOWN)
-      .map((id, i) => `"${cleanText(model.tokenizer.piece(id), 40)}" ${formatNumber(step!.top.logits[i]!)}`)
-      .join('  ')
+  { tokenizer }: DecoderModel,
+): Promise<TextBlock['lines']> {
+  const line = async (step: KeptStep | undefined) => {
+    const pieces = await tokenizer.eachPiece((step?.top.ids ?? []).slice(0, TOP_SHOWN))
+    return pieces.map((piece, i) => `"${cleanText(piece, 40)}" ${formatNumber(step!.top.logits[i]!)}`).join('  ')
+  }
   return [
-    { label: `top ${TOP_SHOWN}`, text: `reference  ${line(reference)}` },
-    { label: '', text: `target     ${line(target)}` },
+    { label: `top ${TOP_SHOWN}`, text: `reference  ${await line(reference)}` },
+    { label: '', text: `target     ${await line(target)}` },
   ]
 }

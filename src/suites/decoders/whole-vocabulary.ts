@@ -1,10 +1,10 @@
 import type { LogitsRow } from '../../compare/logits.ts'
 import type { Metric } from '../../domain/result.ts'
 import { compareLogitTensors } from '../../files/compare-logits.ts'
-import type { Decoded } from './judge-decoder.ts'
+import type { DecodedBatches } from './decoded-batches.ts'
 
 /** Metrics over the whole vocabulary, where both sides kept all logits. */
-export async function wholeVocabulary({ batches, target }: Decoded): Promise<Metric[]> {
+export async function wholeVocabulary({ batches, target }: DecodedBatches): Promise<Metric[]> {
   const rows: LogitsRow[] = []
   let place = 0
   for (const { reference, followers } of batches) {

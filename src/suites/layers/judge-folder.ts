@@ -8,14 +8,14 @@ import { folderDigest, inputUsesOf } from '../../models/hugging-face.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { makeInputs, type PreparedInputs } from '../onnx/inputs.ts'
 import { judgementOf, keepTraces } from '../onnx/judgement.ts'
-import { consult } from '../onnx/other-references.ts'
+import { compareOthers } from '../onnx/other-references.ts'
 import { declaredPrecision, plainRules } from '../onnx/rules.ts'
 import {
-  type Bench,
   bothSides,
+  type CapturedSide,
+  type CaptureSetup,
   captureSide,
   compareSides,
-  type Given,
   infoOf,
   type SideModel,
   warmUp,
@@ -39,17 +39,17 @@ export async function judgeFolder(c: FolderCase, lab: Lab, options: LayersSuiteC
   const inputs = await prepareInputs(c, lab, options, digest)
   const work = { c, lab, options, inputs, digest }
   const [reference, target] = await bothSides(give(work, 'reference', c.referenceTarget), giveTarget(work))
-  const compare = (one: Given, two: Given) => compareGiven(work, one, two)
+  const compare = (one: CapturedSide, two: CapturedSide) => compareGiven(work, one, two)
   const comparison = await compare(reference, target)
   const run = (other: Target) => give(work, 'reference', other)
   const question = { first: reference, target, verdict: comparison, run, compare }
-  const others = options.otherReferences.length > 0 ? await consult(options.otherReferences, question) : null
+  const others = options.otherReferences.length > 0 ? await compareOthers(options.otherReferences, question) : null
   const modules = comparison.verdict === 'fail' ? await compareModules(work, reference) : null
   const judgement = judgementOf({
     comparison,
     reference,
     target,
-    doubts: { band: null, excused: false, explained: null, unstable: false, hint: modules?.hint ?? null, others },
+    facts: { band: null, excused: false, explained: null, unstable: false, hint: modules?.hint ?? null, others },
     measurements: { ...inputs.measurements, ...modules?.measurements },
     reproduce: options.reproduce(c.id),
   })
@@ -59,7 +59,7 @@ export async function judgeFolder(c: FolderCase, lab: Lab, options: LayersSuiteC
 
 const giveTarget = (work: Work, taps?: readonly string[]) => give(work, 'target', work.c.underTest, taps)
 
-async function give(work: Work, side: Side, target: Target, taps?: readonly string[]): Promise<Given> {
+async function give(work: Work, side: Side, target: Target, taps?: readonly string[]): Promise<CapturedSide> {
   const { c, options } = work
   const path = target.options.model === undefined ? c.path : resolve(options.cwd, target.options.model)
   const digest = path === c.path ? work.digest : await folderDigest(path, options.digests)
@@ -68,12 +68,12 @@ async function give(work: Work, side: Side, target: Target, taps?: readonly stri
   return captureSide(benchOf(work), side, target, model)
 }
 
-function benchOf({ lab, options, inputs }: Work): Bench {
+function benchOf({ lab, options, inputs }: Work): CaptureSetup {
   const { pool, areDefaults } = options
   return { lab, pool, areDefaults, inputs: inputs.trace, inputsDigest: inputs.digest }
 }
 
-function compareGiven(work: Work, reference: Given, target: Given): Promise<TraceComparison> {
+function compareGiven(work: Work, reference: CapturedSide, target: CapturedSide): Promise<TraceComparison> {
   const { c, options, inputs } = work
   const precision = declaredPrecision(c.underTest) ?? 'float32'
   const rules = plainRules({ id: c.id, overrides: options.tolerances }, precision)
@@ -84,7 +84,7 @@ function compareGiven(work: Work, reference: Given, target: Given): Promise<Trac
 const ALL_MODULES = ['*']
 
 /** Where it first goes wrong. That it cannot be said changes no verdict. */
-async function compareModules(work: Work, plain: Given): Promise<ModuleFinding> {
+async function compareModules(work: Work, plain: CapturedSide): Promise<ModuleFinding> {
   try {
     const [reference, target] = await bothSides(
       give(work, 'reference', work.c.referenceTarget, ALL_MODULES),

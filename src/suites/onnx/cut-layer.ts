@@ -8,7 +8,7 @@ import type { Layer } from '../../onnx/layer-border.ts'
 import { type LayerSource, layerModel, namelessModel } from '../../onnx/layer-model.ts'
 import { type ModelFacts, modelFacts, writeModel } from '../../onnx/model.ts'
 import { renamedTrace } from './renamed-trace.ts'
-import { type Bench, captureSide, type Given, type SideModel } from './sides.ts'
+import { type CapturedSide, type CaptureSetup, captureSide, type SideModel } from './sides.ts'
 
 /** A layer as a model of its own, with its inputs. */
 export interface CutLayer {
@@ -72,14 +72,20 @@ export function recordedOutputs({ outputs }: Layer, { model }: CutLayer, { value
 }
 
 /** Runs a layer alone; what it gives has its own names again. */
-export async function runLayer(place: Place, side: Side, target: Target, cut: CutLayer, alone = false): Promise<Given> {
+export async function runLayer(
+  place: Place,
+  side: Side,
+  target: Target,
+  cut: CutLayer,
+  alone = false,
+): Promise<CapturedSide> {
   const namelessOf = new Map(Array.from(cut.ownNames, ([nameless, own]) => [own, nameless]))
-  const bench = { ...place, inputs: renamedTrace(cut.inputs, namelessOf), inputsDigest: cut.inputsDigest }
-  const given = await captureSide(bench, side, target, cut.nameless, alone)
+  const setup = { ...place, inputs: renamedTrace(cut.inputs, namelessOf), inputsDigest: cut.inputsDigest }
+  const given = await captureSide(setup, side, target, cut.nameless, alone)
   return { ...given, trace: renamedTrace(given.trace, cut.ownNames) }
 }
 
-type Place = Pick<Bench, 'lab' | 'pool' | 'areDefaults'>
+type Place = Pick<CaptureSetup, 'lab' | 'pool' | 'areDefaults'>
 
 function layerTrace(
   values: readonly string[],

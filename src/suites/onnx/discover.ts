@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import { globRoot, globToRegExp, isGlob, walkFiles } from '../../files/glob.ts'
+import { compileGlob, globRoot, isGlob, walkFiles } from '../../files/glob.ts'
 import { nearFile } from '../../files/near-file.ts'
 import { unreadableText, whyUnreadable } from '../../files/unreadable.ts'
 import { configOf } from '../../models/hugging-face.ts'
@@ -89,7 +89,7 @@ function candidatesOf(pattern: string, cwd: string, leftOut: LeftOut[]): Candida
 function globCandidates(pattern: string, cwd: string, leftOut: LeftOut[]): Candidate[] {
   const root = resolve(cwd, globRoot(pattern))
   if (!existsSync(root)) return []
-  const matches = globToRegExp(resolve(cwd, pattern).split(sep).join('/'))
+  const matches = compileGlob(resolve(cwd, pattern).split(sep).join('/'))
   return modelsBelow(root, (file) => matches.test(file.split(sep).join('/')), leftOut)
 }
 

@@ -12,11 +12,11 @@ import { capture } from './capture.ts'
 import { cutLayer, recordedOutputs, runLayer } from './cut-layer.ts'
 import type { FullModelCase } from './full-model.ts'
 import { compareGiven } from './layer.ts'
-import type { LayerBench } from './layer-bench.ts'
+import type { LayerSetup } from './layer-setup.ts'
 import type { LoadedModel } from './load.ts'
 import { PROMISED, UNPROMISED } from './promised.ts'
 import type { RuleOf } from './rules.ts'
-import type { Given } from './sides.ts'
+import type { CapturedSide } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
 /** What the target gives against what the reference gives with the target's own functions. */
@@ -36,9 +36,9 @@ interface Question {
   readonly rules: RuleOf
   /** What failed by the usual limits. */
   readonly usual: TraceComparison
-  readonly reference: Given
-  readonly target: Given
-  readonly compare: (reference: Given, target: Given) => Promise<TraceComparison>
+  readonly reference: CapturedSide
+  readonly target: CapturedSide
+  readonly compare: (reference: CapturedSide, target: CapturedSide) => Promise<TraceComparison>
 }
 
 /** What one function gave on each side, on the reference's values. */
@@ -61,9 +61,9 @@ export async function explainByFunctions(question: Question): Promise<Explanatio
   if (!canBeAsked(question)) return null
   try {
     const { c, lab, options } = question
-    const bench = await options.layers.bench(c, lab, options)
-    const errors = bench.doubt === null ? await errorsOf(question, bench) : null
-    return errors && (await explain(question, bench, errors))
+    const setup = await options.layers.setup(c, lab, options)
+    const errors = setup.doubt === null ? await errorsOf(question, setup) : null
+    return errors && (await explain(question, setup, errors))
   } catch (error) {
     // What cannot be run explains nothing.
     if (error instanceof StageError && !question.lab.signal.aborted) return null
@@ -90,11 +90,11 @@ function hasGivenLimits({ usual, rules }: Question): boolean {
 }
 
 /** null where one of them breaks its promise. */
-async function errorsOf(question: Question, bench: LayerBench): Promise<FunctionErrors[] | null> {
+async function errorsOf(question: Question, setup: LayerSetup): Promise<FunctionErrors[] | null> {
   const errors: FunctionErrors[] = []
-  for (const layer of bench.layers.values()) {
+  for (const layer of setup.layers.values()) {
     if (!isFunction(layer)) continue
-    const found = await errorOf(question, bench, layer)
+    const found = await errorOf(question, setup, layer)
     if (!found) return null
     errors.push(found)
   }
@@ -110,10 +110,10 @@ function isFunction({ nodes, outputs, values }: RecordedLayer): boolean {
 
 async function errorOf(
   { c, lab, options, reference }: Question,
-  bench: LayerBench,
+  setup: LayerSetup,
   layer: RecordedLayer,
 ): Promise<FunctionErrors | null> {
-  const cut = await cutLayer(bench, layer, layer, true)
+  const cut = await cutLayer(setup, layer, layer, true)
   const given = await runLayer({ ...options, lab }, 'target', c.underTest, cut)
   const recorded = { ...reference, trace: recordedOutputs(layer, cut, layer) }
   const { verdict, flags } = await compareGiven({ c, lab, options, cut, tested: cut, isMadeUp: false }, recorded, given)
@@ -131,11 +131,11 @@ async function errorOf(
   }
 }
 
-async function explain(question: Question, bench: LayerBench, errors: readonly FunctionErrors[]): Promise<Explanation> {
+async function explain(question: Question, setup: LayerSetup, errors: readonly FunctionErrors[]): Promise<Explanation> {
   const { c, lab, options, model, reference, target, compare } = question
   const { bytes, inputs } = moveValues(
-    bench.original,
-    bench.flat,
+    setup.original,
+    setup.flat,
     errors.map(({ name, reference: { dtype, shape } }) => ({ name, dtype, shape })),
   )
   const given = errors.flatMap(({ name, reference: from, target: to }) => {
@@ -152,8 +152,8 @@ async function explain(question: Question, bench: LayerBench, errors: readonly F
     model: { format: 'onnx' as const, bytes, folder: model.model.folder },
     modelDigest: digestOf(bytes),
     expects: model.model.outputs,
-    inputs: withTensors(bench.inputs.trace, given),
-    inputsDigest: bench.inputs.digest,
+    inputs: withTensors(setup.inputs.trace, given),
+    inputsDigest: setup.inputs.digest,
   }
   // What the target gave is no part of the key, so this is never found in the cache.
   const info = { ...reference.info!, fingerprint: null }

@@ -12,7 +12,7 @@ import { countDull, type InputSearch, isRefusal, type SearchOutcome, searchInput
 import { makeFor, type PreparedInputs, policiesFor, prepareInputs } from './inputs.ts'
 import type { LoadedModel } from './load.ts'
 import { rulesFor } from './rules.ts'
-import { type Given, infoOf, wholeModel } from './sides.ts'
+import { type CapturedSide, infoOf, wholeModel } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
 /** Whose inputs are to fit. */
@@ -60,9 +60,9 @@ export async function onFittingInputs<T>(fitting: Fitting, attempt: Attempt<T>):
 }
 
 /** The inputs that a whole model is judged on, by what its reference says of them alone. */
-export async function settledInputs(fitting: Fitting, run: (inputs: PreparedInputs) => Promise<Given>) {
+export async function settledInputs(fitting: Fitting, run: (inputs: PreparedInputs) => Promise<CapturedSide>) {
   const { c, model, lab, options } = fitting
-  const provesNothing = async ({ trace }: Given) => (await countDull(trace, rulesOf(fitting))) > 0
+  const provesNothing = async ({ trace }: CapturedSide) => (await countDull(trace, rulesOf(fitting))) > 0
   try {
     return (await onFittingInputs(fitting, { run, provesNothing })).inputs
   } catch (error) {

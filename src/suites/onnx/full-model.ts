@@ -10,7 +10,7 @@ import { type Fitting, onFittingInputs } from './fit-inputs.ts'
 import type { PreparedInputs } from './inputs.ts'
 import { judgementOf, keepTraces } from './judgement.ts'
 import { type LoadedModel, loadModel } from './load.ts'
-import { consult } from './other-references.ts'
+import { compareOthers } from './other-references.ts'
 import { judgePromised } from './promised.ts'
 import { readDataSet } from './recorded.ts'
 import { remembered } from './remembered.ts'
@@ -18,11 +18,11 @@ import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from './rules
 import { type BandRequest, type MeasuredBand, measureBand } from './sensitivity.ts'
 import { withLayers } from './settle.ts'
 import {
-  type Bench,
   bothSides,
+  type CapturedSide,
+  type CaptureSetup,
   captureSide,
   compareSides,
-  type Given,
   passesAlone,
   warmUp,
   wholeModel,
@@ -50,12 +50,12 @@ interface Work extends Fitting {
 
 /** Both sides on the same inputs. */
 interface Compared {
-  readonly bench: Bench
+  readonly setup: CaptureSetup
   readonly inputs: PreparedInputs
-  readonly reference: Given
-  readonly target: Given
+  readonly reference: CapturedSide
+  readonly target: CapturedSide
   /** By the usual limits. */
-  readonly compareTwo: (one: Given, two: Given) => Promise<TraceComparison>
+  readonly compareTwo: (one: CapturedSide, two: CapturedSide) => Promise<TraceComparison>
 }
 
 interface Sides extends Compared {
@@ -78,31 +78,31 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const { outcome: sides, inputs, note, found } = fitted
   const { comparison, reference, target } = sides
   const hint = precisionHint(undeclaredPrecision(subject))
-  const doubts = { ...(await doubtsAbout(work, sides)), hint, note, found }
+  const facts = { ...(await doubtsAbout(work, sides)), hint, note, found }
   const { measurements } = inputs
-  const judged = { comparison, reference, target, doubts, measurements, reproduce: options.reproduce(c.id) }
+  const judged = { comparison, reference, target, facts, measurements, reproduce: options.reproduce(c.id) }
   const judgement = judgementOf(judged)
   if (judgement.verdict !== 'pass' || lab.keepsAll) {
-    await keepTraces(lab, inputs.path, reference, target, doubts.others)
+    await keepTraces(lab, inputs.path, reference, target, facts.others)
   }
   return withLayers(judgement, options.layerInputs === 'reference' ? options.layersOf(c.id) : [])
 }
 
 async function runSides(work: Work, inputs: PreparedInputs): Promise<Sides> {
   const { c, model, tested, rules } = work
-  const bench = benchOf(work, inputs)
+  const setup = benchOf(work, inputs)
   const [reference, target] = await bothSides(
-    referenceSide(work, bench),
-    captureSide(bench, 'target', c.underTest, wholeModel(tested)),
+    referenceSide(work, setup),
+    captureSide(setup, 'target', c.underTest, wholeModel(tested)),
   )
   const request = { rules, target: c.underTest, generated: inputs.generated, model: model.model }
-  const compareTwo = (one: Given, two: Given) => compareSides(bench, one.trace, two.trace, request)
-  const sides = { bench, inputs, reference, target, compareTwo }
+  const compareTwo = (one: CapturedSide, two: CapturedSide) => compareSides(setup, one.trace, two.trace, request)
+  const sides = { setup, inputs, reference, target, compareTwo }
   return { ...sides, comparison: await compareWith(work, sides, target) }
 }
 
 /** What a target gave against the reference, with what its language promises in mind. */
-async function compareWith({ model, rules }: Work, sides: Compared, target: Given): Promise<TraceComparison> {
+async function compareWith({ model, rules }: Work, sides: Compared, target: CapturedSide): Promise<TraceComparison> {
   const { inputs, reference, compareTwo } = sides
   return judgePromised(await compareTwo(reference, target), {
     language: target.info?.capabilities.shaders,
@@ -118,10 +118,10 @@ async function compareWith({ model, rules }: Work, sides: Compared, target: Give
 /** What else there is to know about a deviation. */
 async function doubtsAbout(work: Work, sides: Sides) {
   const { c } = work
-  const { bench, reference, target, comparison, compareTwo } = sides
-  const run = (other: Target) => liveReference(work, bench, other)
+  const { setup, reference, target, comparison, compareTwo } = sides
+  const run = (other: Target) => liveReference(work, setup, other)
   const question = { first: reference, target, verdict: comparison, run, compare: compareTwo }
-  const others = c.otherReferences.length > 0 ? await consult(c.otherReferences, question) : null
+  const others = c.otherReferences.length > 0 ? await compareOthers(c.otherReferences, question) : null
   const found = comparison.verdict === 'fail' ? await lookCloser(work, sides) : NOTHING_FOUND
   return { ...found, others }
 }
@@ -131,18 +131,18 @@ const NOTHING_FOUND = { band: null, excused: false, explained: null, unstable: f
 /** Why it may be over tolerance although nothing is wrong, or something else than it seems. */
 async function lookCloser(work: Work, sides: Sides) {
   const { c, tested } = work
-  const { bench, inputs, reference, target, comparison: usual, compareTwo } = sides
+  const { setup, inputs, reference, target, comparison: usual, compareTwo } = sides
   const found = await explainByFunctions({ ...work, usual, reference, target, compare: compareTwo })
   if (found?.comparison.verdict === 'pass') return { ...NOTHING_FOUND, explained: found }
   const band = await bandOf(work, inputs, reference)
   const comparisons = found ? [usual, found.comparison] : [usual]
   const excused = band !== null && comparisons.some(({ outputs }) => insideBand(outputs, band.bands))
-  const alone = () => captureSide(bench, 'target', c.underTest, wholeModel(tested), true)
+  const alone = () => captureSide(setup, 'target', c.underTest, wholeModel(tested), true)
   const unstable = !excused && (await passesAlone(target, alone, (given) => compareWith(work, sides, given)))
   return { band, excused, explained: null, unstable }
 }
 
-function benchOf({ lab, options }: Fitting, { trace, digest }: PreparedInputs): Bench {
+function benchOf({ lab, options }: Fitting, { trace, digest }: PreparedInputs): CaptureSetup {
   const { pool, areDefaults } = options
   return { lab, pool, areDefaults, inputs: trace, inputsDigest: digest }
 }
@@ -163,23 +163,23 @@ async function otherModel(
   return other === undefined ? model : loadModel(resolve(options.cwd, other), side, lab, options.digests)
 }
 
-async function referenceSide(work: Work, bench: Bench): Promise<Given> {
+async function referenceSide(work: Work, setup: CaptureSetup): Promise<CapturedSide> {
   const { c, model } = work
-  if (c.referenceTarget) return liveReference(work, bench, c.referenceTarget)
+  if (c.referenceTarget) return liveReference(work, setup, c.referenceTarget)
   const listed = model.model.graph.output.map(valueSpec)
   const trace = await readDataSet(c.dataSet!, 'output', listed, 'inputs', 'reference')
   return { trace, path: null, detail: {}, warnings: [], alone: true, retried: false, info: null }
 }
 
-async function liveReference(work: Work, bench: Bench, reference: Target): Promise<Given> {
+async function liveReference(work: Work, setup: CaptureSetup, reference: Target): Promise<CapturedSide> {
   const { c, model, trusted, options, lab } = work
   const isFirst = reference === c.referenceTarget
   const given = isFirst ? trusted : await otherModel(reference, 'reference', model, options, lab)
-  return captureSide(bench, 'reference', reference, wholeModel(given))
+  return captureSide(setup, 'reference', reference, wholeModel(given))
 }
 
 /** Only a live reference can be disturbed; recorded outputs have no band, so nothing excuses them. */
-async function bandOf(work: Work, inputs: PreparedInputs, reference: Given): Promise<MeasuredBand | null> {
+async function bandOf(work: Work, inputs: PreparedInputs, reference: CapturedSide): Promise<MeasuredBand | null> {
   const { c, options, trusted, rules, lab } = work
   if (!c.referenceTarget || !reference.info) return null
   const request: BandRequest = {

@@ -44,14 +44,14 @@ const MOST_BYTES = 2 ** 23
 
 /** Inputs that the reference takes and that it does not answer with one number everywhere. */
 export async function searchInputs(search: InputSearch, folder: string): Promise<SearchOutcome> {
-  const bench = new SearchBench(search, folder)
-  const first = await bench.try(NOTHING)
-  const taken = first.refusal === null ? null : await searchTaken(bench, search, first)
+  const setup = new SearchBench(search, folder)
+  const first = await setup.try(NOTHING)
+  const taken = first.refusal === null ? null : await searchTaken(setup, search, first)
   if (first.refusal !== null && !taken?.found) {
     return { found: null, refusal: first.refusal, tried: taken?.tried ?? [], awoken: null }
   }
   const found = taken?.found ?? NOTHING
-  const lively = await searchLively(bench, found, taken?.last ?? first)
+  const lively = await searchLively(setup, found, taken?.last ?? first)
   const isNew = taken !== null || lively.found !== null
   const tried = [...(taken?.tried ?? []), ...lively.tried]
   return { found: isNew ? (lively.found ?? found) : null, refusal: first.refusal, tried, awoken: lively.awoken }
@@ -67,11 +67,11 @@ interface Try {
 
 type RefusedTry = Try & { readonly refusal: string }
 
-async function searchTaken(bench: SearchBench, { model }: InputSearch, first: Try) {
+async function searchTaken(setup: SearchBench, { model }: InputSearch, first: Try) {
   const words: string[] = []
   for (const { name, policies } of smallerNumbers(first.inputs.plain)) {
     const found = { ...NOTHING, policies }
-    const last = await bench.try(found)
+    const last = await setup.try(found)
     if (last.refusal === null) return { found, tried: words, last }
     words.push(name)
   }
@@ -83,7 +83,7 @@ async function searchTaken(bench: SearchBench, { model }: InputSearch, first: Tr
     suggested: suggestedSizes(model.model.proto),
     placeOf: (text) => placeIn(model, text),
     ask: async (sizes) => {
-      const next = await bench.tryUnlessLarge({ ...sizes, policies: {} })
+      const next = await setup.tryUnlessLarge({ ...sizes, policies: {} })
       if (!next) return undefined
       last = next
       return { open: next.inputs.dims, refusal: next.refusal }
@@ -105,12 +105,12 @@ function placeIn({ model }: LoadedModel, refusal: string): number {
   return named.sort((a, b) => b.name.length - a.name.length)[0]?.place ?? -1
 }
 
-async function searchLively(bench: SearchBench, base: FoundInputs, { inputs, dull }: Try) {
+async function searchLively(setup: SearchBench, base: FoundInputs, { inputs, dull }: Try) {
   let best: { dull: number; found: FoundInputs | null; awoken: string | null } = { dull, found: null, awoken: null }
   const tried: string[] = []
   for (const { name, policies } of dull === 0 ? [] : livelierValues(inputs.plain)) {
     const found = { ...base, policies: { ...base.policies, ...policies } }
-    const next = await bench.try(found)
+    const next = await setup.try(found)
     tried.push(name)
     if (next.refusal === null && next.dull < best.dull) best = { dull: next.dull, found, awoken: name }
     if (best.dull === 0) break

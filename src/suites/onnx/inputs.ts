@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import { formatShape, type TensorSpec, type Trace, type ValueSpec } from '../../domain/tensor.ts'
 import { digestOf, sha256File } from '../../files/digest.ts'
-import { globToRegExp } from '../../files/glob.ts'
+import { compileGlob } from '../../files/glob.ts'
 import { openTrace } from '../../files/safetensors.ts'
 import { createTraceWriter } from '../../files/trace-writer.ts'
 import type { ChosenDim } from '../../models/input-dims.ts'
 import type { InputPolicy } from '../../models/input-policy.ts'
 import { generateInputs, type MadeInputs } from '../../models/inputs.ts'
-import type { Sizes } from '../../models/size-search.ts'
+import type { TriedSizes } from '../../models/size-search.ts'
 import { type AskedShape, findAskedShapes } from '../../onnx/asked-shapes.ts'
 import { findInputUses, type InputUse } from '../../onnx/input-uses.ts'
 import type { Lab } from '../../runs/contract.ts'
@@ -40,7 +40,7 @@ export interface PreparedInputs {
 }
 
 /** What was found out by trying; what the user gives counts more. */
-export interface FoundInputs extends Sizes {
+export interface FoundInputs extends TriedSizes {
   readonly policies: Readonly<Record<string, InputPolicy>>
 }
 
@@ -141,7 +141,7 @@ export async function makeInputs(
 }
 
 export function policiesFor(model: string, rules: readonly InputRules[]): Record<string, InputPolicy> {
-  return Object.assign({}, ...rules.filter((rule) => globToRegExp(rule.match).test(model)).map((rule) => rule.policies))
+  return Object.assign({}, ...rules.filter((rule) => compileGlob(rule.match).test(model)).map((rule) => rule.policies))
 }
 
 /** A mistyped name would silently test something else. With several models a name may belong to another one. */

@@ -3,13 +3,13 @@ import { INPUTS_FOUND } from '../../domain/result.ts'
 import type { Side, Verdict } from '../../domain/verdict.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import type { Explanation } from './explained.ts'
-import type { Consultation } from './other-references.ts'
+import type { OtherVerdicts } from './other-references.ts'
 import { PROMISED, UNPROMISED } from './promised.ts'
 import type { MeasuredBand } from './sensitivity.ts'
-import type { Given } from './sides.ts'
+import type { CapturedSide } from './sides.ts'
 
 /** What was found out about a deviation besides its size. */
-interface Doubts {
+interface DeviationFacts {
   readonly band: MeasuredBand | null
   /** Roundings move the reference as far. */
   readonly excused: boolean
@@ -24,31 +24,31 @@ interface Doubts {
   /** Inputs were found by trying. */
   readonly found?: boolean
   /** What further references say; null: there are none. */
-  readonly others: Consultation | null
+  readonly others: OtherVerdicts | null
 }
 
 export const REFERENCES_DISAGREE = 'references-disagree'
 
 interface Judged {
   readonly comparison: TraceComparison
-  readonly reference: Given
-  readonly target: Given
-  readonly doubts: Doubts
+  readonly reference: CapturedSide
+  readonly target: CapturedSide
+  readonly facts: DeviationFacts
   /** What was chosen, for the record. */
   readonly measurements: Readonly<Record<string, string | number>>
   readonly reproduce: string
 }
 
 export function judgementOf(judged: Judged): Judgement {
-  const { comparison, reference, target, doubts } = judged
-  const { band, excused, explained, unstable, others } = doubts
-  const reason = [reasonOf(comparison, doubts, target.warnings), doubts.note].filter(Boolean).join('; ')
+  const { comparison, reference, target, facts } = judged
+  const { band, excused, explained, unstable, others } = facts
+  const reason = [reasonOf(comparison, facts, target.warnings), facts.note].filter(Boolean).join('; ')
   return {
-    verdict: verdictOf(comparison, doubts, target),
+    verdict: verdictOf(comparison, facts, target),
     ...(reason !== '' && { reason }),
     flags: [
       ...comparison.flags,
-      ...(doubts.found ? [INPUTS_FOUND] : []),
+      ...(facts.found ? [INPUTS_FOUND] : []),
       ...(excused ? ['sensitive'] : []),
       ...(explained ? [explained.isPromised ? PROMISED : UNPROMISED] : []),
       ...(others?.disagreement ? [REFERENCES_DISAGREE] : []),
@@ -75,7 +75,11 @@ export function judgementOf(judged: Judged): Judgement {
 }
 
 /** Numbers that agree although the device refused part of the work prove nothing. */
-function verdictOf(comparison: TraceComparison, { excused, explained, others }: Doubts, { warnings }: Given): Verdict {
+function verdictOf(
+  comparison: TraceComparison,
+  { excused, explained, others }: DeviationFacts,
+  { warnings }: CapturedSide,
+): Verdict {
   const verdict = explained ? (explained.isPromised ? 'pass' : 'inconclusive') : comparison.verdict
   const isDoubtful = excused || others?.excuses || (verdict === 'pass' && warnings.length > 0)
   return isDoubtful ? 'inconclusive' : verdict
@@ -83,7 +87,7 @@ function verdictOf(comparison: TraceComparison, { excused, explained, others }: 
 
 function reasonOf(
   { verdict, reason }: TraceComparison,
-  { excused, explained, unstable, hint, others }: Doubts,
+  { excused, explained, unstable, hint, others }: DeviationFacts,
   warnings: readonly string[],
 ): string | undefined {
   if (others?.disagreement) return referencesReason(verdict, reason, others)
@@ -101,7 +105,7 @@ function explainedBy({ ops, isPromised }: Explanation): string {
     : `but ${same}, and its language promises nothing for some of them`
 }
 
-function referencesReason(verdict: Verdict, reason: string | undefined, others: Consultation): string {
+function referencesReason(verdict: Verdict, reason: string | undefined, others: OtherVerdicts): string {
   const apart = `the references disagree, ${others.disagreement}`
   if (verdict === 'pass') return `${apart}; the target agrees with the first`
   return others.excuses ? `${apart}; the target against the first: ${reason}` : `${reason}; ${apart}, but by less`
@@ -115,9 +119,9 @@ function prefixed(side: Side, detail: Readonly<Record<string, string | number>>)
 export async function keepTraces(
   lab: Lab,
   inputs: string | null,
-  reference: Given,
-  target: Given,
-  others: Consultation | null,
+  reference: CapturedSide,
+  target: CapturedSide,
+  others: OtherVerdicts | null,
 ): Promise<void> {
   for (const [name, path] of others?.traces ?? []) await lab.keep(name, path)
   if (inputs) await lab.keep('inputs.safetensors', inputs)

@@ -13,13 +13,13 @@ import { type CutLayer, cutLayer, recordedOutputs, runLayer } from './cut-layer.
 import type { FullModelCase } from './full-model.ts'
 import { judgementOf } from './judgement.ts'
 import { keepLayer } from './keep-layer.ts'
-import type { LayerBench } from './layer-bench.ts'
-import { consult } from './other-references.ts'
+import type { LayerSetup } from './layer-setup.ts'
+import { compareOthers } from './other-references.ts'
 import { judgePromised } from './promised.ts'
 import { isData, withRandomInputs } from './random-inputs.ts'
 import { remembered } from './remembered.ts'
 import { rulesFor } from './rules.ts'
-import { bothSides, compareSides, type Given, infoOf, passesAlone, warmUp } from './sides.ts'
+import { bothSides, type CapturedSide, compareSides, infoOf, passesAlone, warmUp } from './sides.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
 export interface LayerCase extends FullModelCase {
@@ -31,7 +31,7 @@ interface Work {
   readonly c: LayerCase
   readonly lab: Lab
   readonly options: OnnxSuiteContext
-  readonly bench: LayerBench
+  readonly setup: LayerSetup
   readonly layer: RecordedLayer
   readonly cut: CutLayer
   /** The same layer of the model that the target runs instead, if it does. */
@@ -70,16 +70,16 @@ async function judgeWork(work: Work): Promise<Judgement> {
     keepAndThrow(work, error),
   )
   const { reference, comparison } = await compareLayer(work, given, target)
-  const compare = (alone: Given) => compareGiven(work, reference, alone)
+  const compare = (alone: CapturedSide) => compareGiven(work, reference, alone)
   const unstable = comparison.verdict === 'fail' && (await passesAlone(target, () => runTarget(work, true), compare))
   const others = await otherOpinions(work, reference, target, comparison)
-  const doubts = { band: null, excused: false, explained: null, unstable, hint: null, others }
+  const facts = { band: null, excused: false, explained: null, unstable, hint: null, others }
   const measurements = measurementsOf(work)
   const judgement = judgementOf({
     comparison,
     reference,
     target,
-    doubts,
+    facts,
     measurements,
     reproduce: options.reproduce(c.id),
   })
@@ -103,11 +103,11 @@ function refuseUnjudged({ site, referenceTarget }: LayerCase): void {
 }
 
 async function prepare(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Work> {
-  const bench = await options.layers.bench(c, lab, options)
-  const layer = takenLayer(c, bench)
-  const cut = await cutLayer(bench, layer, layer, options.layerInputs === 'reference')
-  const tested = await testedLayer(c, bench, layer, cut, lab, options)
-  const work = { c, lab, options, bench, layer, cut, tested, isMadeUp: false }
+  const setup = await options.layers.setup(c, lab, options)
+  const layer = takenLayer(c, setup)
+  const cut = await cutLayer(setup, layer, layer, options.layerInputs === 'reference')
+  const tested = await testedLayer(c, setup, layer, cut, lab, options)
+  const work = { c, lab, options, setup, layer, cut, tested, isMadeUp: false }
   return options.layerInputs === 'random' ? withMadeUpInputs(work) : work
 }
 
@@ -125,7 +125,7 @@ function notReached(reason: string): SkipCase {
 }
 
 /** Skipped where the inputs do not lead to it. */
-function takenLayer({ site }: LayerCase, { layers, taken }: LayerBench): RecordedLayer {
+function takenLayer({ site }: LayerCase, { layers, taken }: LayerSetup): RecordedLayer {
   const other = site.branches.find(({ key, branch }) => taken.get(key) !== branch)
   if (other) throw notReached(`it is in the ${other.branch} of an If, which these inputs do not take`)
   return layers.get(site.scope)!
@@ -133,7 +133,7 @@ function takenLayer({ site }: LayerCase, { layers, taken }: LayerBench): Recorde
 
 async function testedLayer(
   c: LayerCase,
-  bench: LayerBench,
+  setup: LayerSetup,
   layer: RecordedLayer,
   cut: CutLayer,
   lab: Lab,
@@ -141,7 +141,7 @@ async function testedLayer(
 ): Promise<CutLayer> {
   const other = c.underTest.options.model
   if (other === undefined) return cut
-  const tested = await options.layers.tested(other, c, bench, lab, options)
+  const tested = await options.layers.tested(other, c, setup, lab, options)
   const nodes = tested?.keys.get(c.site.scope)?.flatMap((key) => tested.flat.nodes.get(key) ?? [])
   if (!tested || !nodes?.length) throw new SkipCase(`${other} has no layer of this name`)
   const made = nodes.flatMap(({ output }) => output)
@@ -152,7 +152,7 @@ async function testedLayer(
 }
 
 /** What the reference gave within the whole model; where looking at it changed that, what it gives alone. */
-async function referenceValues(work: Work): Promise<Given> {
+async function referenceValues(work: Work): Promise<CapturedSide> {
   const { c, options, layer, cut } = work
   if (!hasRecordedOutputs(work)) return runReference(work)
   const info = await infoOf(options, 'reference', c.referenceTarget!)
@@ -168,8 +168,8 @@ async function referenceValues(work: Work): Promise<Given> {
   }
 }
 
-function hasRecordedOutputs({ bench, isMadeUp }: Work): boolean {
-  return bench.doubt === null && !isMadeUp
+function hasRecordedOutputs({ setup, isMadeUp }: Work): boolean {
+  return setup.doubt === null && !isMadeUp
 }
 
 const runReference = ({ c, lab, options, cut }: Work) =>
@@ -179,23 +179,23 @@ const runTarget = ({ c, lab, options, tested }: Work, alone = false) =>
   runLayer({ ...options, lab }, 'target', c.underTest, tested, alone)
 
 /** A reference that runs no model, or another one, says nothing about this layer. */
-async function otherOpinions(work: Work, first: Given, target: Given, verdict: TraceComparison) {
+async function otherOpinions(work: Work, first: CapturedSide, target: CapturedSide, verdict: TraceComparison) {
   const { c, lab, options, cut } = work
   const live = c.otherReferences.filter(
     (other) => !options.pool.schemaOf(other).stored && other.options.model === undefined,
   )
   if (live.length === 0) return null
   const run = (other: Target) => runLayer({ ...options, lab }, 'reference', other, cut)
-  const compare = (one: Given, two: Given) => compareGiven(work, one, two)
-  return consult(live, { first, target, verdict, run, compare })
+  const compare = (one: CapturedSide, two: CapturedSide) => compareGiven(work, one, two)
+  return compareOthers(live, { first, target, verdict, run, compare })
 }
 
 /** Before a layer is called wrong, the reference computes it alone too: in the full run it may have been part of something. */
 async function compareLayer(
   work: Work,
-  given: Given,
-  target: Given,
-): Promise<{ reference: Given; comparison: TraceComparison }> {
+  given: CapturedSide,
+  target: CapturedSide,
+): Promise<{ reference: CapturedSide; comparison: TraceComparison }> {
   const comparison = await compareGiven(work, given, target)
   if (comparison.verdict === 'pass' || !hasRecordedOutputs(work)) return { reference: given, comparison }
   const reference = await runReference(work)
@@ -205,7 +205,11 @@ async function compareLayer(
 /** What comparing a layer needs; its case may also be that of the whole. */
 type Compared = Pick<Work, 'lab' | 'options' | 'cut' | 'tested' | 'isMadeUp'> & { readonly c: FullModelCase }
 
-export async function compareGiven(compared: Compared, reference: Given, target: Given): Promise<TraceComparison> {
+export async function compareGiven(
+  compared: Compared,
+  reference: CapturedSide,
+  target: CapturedSide,
+): Promise<TraceComparison> {
   const { c, lab, options, cut, tested, isMadeUp } = compared
   const subject = { id: c.id, model: cut.model, tested: tested.model, target: c.underTest, scope: 'layer' } as const
   const arithmetic = arithmeticIn(cut, reference.trace)
@@ -237,11 +241,11 @@ function arithmeticIn({ model, inputs }: CutLayer, { tensors }: Trace): Arithmet
   }
 }
 
-function measurementsOf({ c, bench, cut, isMadeUp }: Work): Record<string, string> {
+function measurementsOf({ c, setup, cut, isMadeUp }: Work): Record<string, string> {
   return {
     op: c.site.op,
     ...shapesOf(cut.inputs, isMadeUp),
-    ...(bench.doubt !== null && { 'both sides alone': `because ${bench.doubt}` }),
+    ...(setup.doubt !== null && { 'both sides alone': `because ${setup.doubt}` }),
   }
 }
 

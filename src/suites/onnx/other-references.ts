@@ -3,10 +3,10 @@ import { insideBand } from '../../compare/inside-band.ts'
 import { SkipCase, StageError } from '../../domain/errors.ts'
 import type { OutputResult, SensitivityBand } from '../../domain/result.ts'
 import type { Target } from '../../domain/target.ts'
-import type { Given } from './sides.ts'
+import type { CapturedSide } from './sides.ts'
 
 /** What the references besides the first have to say about a case. */
-export interface Consultation {
+export interface OtherVerdicts {
   /** Those that differ from the first beyond tolerance, in words; null: none does. */
   readonly disagreement: string | null
   /** The target is not to blame: another reference gives what it gives, or they lie as far apart as it does. */
@@ -19,33 +19,33 @@ export interface Consultation {
   readonly traces: ReadonlyMap<string, string>
 }
 
-interface Question {
-  readonly first: Given
-  readonly target: Given
+interface OtherCheck {
+  readonly first: CapturedSide
+  readonly target: CapturedSide
   readonly verdict: TraceComparison
-  readonly run: (reference: Target) => Promise<Given>
-  readonly compare: (reference: Given, target: Given) => Promise<TraceComparison>
+  readonly run: (reference: Target) => Promise<CapturedSide>
+  readonly compare: (reference: CapturedSide, target: CapturedSide) => Promise<TraceComparison>
 }
 
 /** Each is compared with the first by the limits of the case. One that cannot run it casts no doubt, and the record says so. */
-export async function consult(others: readonly Target[], question: Question): Promise<Consultation> {
-  const opinions: Opinion[] = []
-  for (const reference of others) opinions.push(await opinionOf(reference, question))
-  const dissenting = opinions.filter(({ differs }) => differs !== null)
+export async function compareOthers(others: readonly Target[], check: OtherCheck): Promise<OtherVerdicts> {
+  const verdicts: OtherVerdict[] = []
+  for (const reference of others) verdicts.push(await verdictOf(reference, check))
+  const dissenting = verdicts.filter(({ differs }) => differs !== null)
   return {
     disagreement:
       dissenting.length > 0 ? dissenting.map(({ name, differs }) => `${name}: ${differs}`).join('; ') : null,
     excuses: dissenting.some(({ excuses }) => excuses),
-    detail: Object.assign({}, ...opinions.map(({ detail }, i) => numbered(i + FIRST, detail))),
-    silent: opinions.some(({ silent }) => silent),
-    traces: new Map(opinions.flatMap(({ path }, i) => (path ? [[`reference${i + FIRST}.safetensors`, path]] : []))),
+    detail: Object.assign({}, ...verdicts.map(({ detail }, i) => numbered(i + FIRST, detail))),
+    silent: verdicts.some(({ silent }) => silent),
+    traces: new Map(verdicts.flatMap(({ path }, i) => (path ? [[`reference${i + FIRST}.safetensors`, path]] : []))),
   }
 }
 
 /** The one that everything is compared with is the first. */
 const FIRST = 2
 
-interface Opinion {
+interface OtherVerdict {
   readonly name: string
   readonly differs: string | null
   readonly excuses: boolean
@@ -55,7 +55,10 @@ interface Opinion {
   readonly path?: string | null
 }
 
-async function opinionOf(reference: Target, { first, target, verdict, run, compare }: Question): Promise<Opinion> {
+async function verdictOf(
+  reference: Target,
+  { first, target, verdict, run, compare }: OtherCheck,
+): Promise<OtherVerdict> {
   const { name } = reference
   try {
     const given = await run(reference)
@@ -84,6 +87,6 @@ function bandOf({ name, metrics }: OutputResult): SensitivityBand[] {
   return [{ output: name, relL2, maxAbs, by: 'another reference', samples: 1, margin: 1 }]
 }
 
-function numbered(i: number, detail: Opinion['detail']): Record<string, string | number> {
+function numbered(i: number, detail: OtherVerdict['detail']): Record<string, string | number> {
   return Object.fromEntries(Object.entries(detail).map(([key, value]) => [`reference${i}.${key}`, value]))
 }

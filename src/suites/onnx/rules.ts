@@ -4,7 +4,7 @@ import { type DType, dtypeKind } from '../../domain/dtype.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TensorSpec } from '../../domain/tensor.ts'
-import { globToRegExp } from '../../files/glob.ts'
+import { compileGlob } from '../../files/glob.ts'
 import { computeDType } from '../../onnx/graph-facts.ts'
 import type { ModelFacts } from '../../onnx/model.ts'
 import { outputOrigin } from '../../onnx/output-origin.ts'
@@ -158,8 +158,8 @@ function coarser(precision: ComputeDType, dtype: DType): ComputeDType {
 }
 
 function applies(rule: ToleranceRule, request: LimitsRequest, output: string, dtype: DType): boolean {
-  if (rule.match !== undefined && !globToRegExp(rule.match).test(request.id)) return false
-  if (rule.output !== undefined && !globToRegExp(rule.output).test(output)) return false
+  if (rule.match !== undefined && !compileGlob(rule.match).test(request.id)) return false
+  if (rule.output !== undefined && !compileGlob(rule.output).test(output)) return false
   if (rule.dtype !== undefined && rule.dtype !== dtype) return false
   return rule.op === undefined || rule.op === request.opOf(output)
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../../domain/errors.ts'
-import { globToRegExp } from '../../files/glob.ts'
+import { compileGlob } from '../../files/glob.ts'
 
 /** Sizes of symbolic dimensions for models whose name matches; several sizes make several cases. */
 interface ShapeRule {
@@ -29,7 +29,7 @@ export function parseDims(texts: readonly string[]): Record<string, number[]> {
 /** Every combination of sizes that applies to a model; later rules win. */
 export function bindShapes(choices: ShapeChoices, model: string): Record<string, number>[] {
   const sizes: Record<string, readonly number[]> = {}
-  for (const rule of choices) if (globToRegExp(rule.match).test(model)) Object.assign(sizes, rule.dims)
+  for (const rule of choices) if (compileGlob(rule.match).test(model)) Object.assign(sizes, rule.dims)
   return Object.entries(sizes).reduce<Record<string, number>[]>(
     (bindings, [name, values]) => bindings.flatMap((binding) => values.map((value) => ({ ...binding, [name]: value }))),
     [{}],

@@ -31,7 +31,7 @@ export function wholeModel({ model, path, digest }: LoadedModel): SideModel {
 }
 
 /** What one side gave, and what is known about how. */
-export interface Given {
+export interface CapturedSide {
   readonly trace: Trace
   /** null: read from the user's own files. */
   readonly path: string | null
@@ -45,7 +45,7 @@ export interface Given {
 }
 
 /** Where both sides run, and on what. */
-export interface Bench {
+export interface CaptureSetup {
   readonly lab: Lab
   readonly pool: Pool
   readonly inputs: Trace
@@ -60,7 +60,10 @@ export function warmUp(pool: Pool, targets: readonly (Target | null)[]): void {
 }
 
 /** Beside each other; where both fail it is the reference that is blamed. */
-export async function bothSides<R extends Given>(reference: Promise<R>, target: Promise<Given>): Promise<[R, Given]> {
+export async function bothSides<R extends CapturedSide>(
+  reference: Promise<R>,
+  target: Promise<CapturedSide>,
+): Promise<[R, CapturedSide]> {
   const [first, second] = await Promise.allSettled([reference, target])
   if (first.status === 'rejected') throw first.reason
   if (second.status === 'rejected') throw second.reason
@@ -68,14 +71,14 @@ export async function bothSides<R extends Given>(reference: Promise<R>, target: 
 }
 
 export async function captureSide(
-  bench: Bench,
+  setup: CaptureSetup,
   side: Side,
   target: Target,
   { ref, digest, outputs, shared = false, taps }: SideModel,
   alone = false,
-): Promise<Given> {
-  const { lab, pool, inputs, inputsDigest } = bench
-  const info = await infoOf(bench, side, target)
+): Promise<CapturedSide> {
+  const { lab, pool, inputs, inputsDigest } = setup
+  const info = await infoOf(setup, side, target)
   const title = `run ${alone ? 'alone ' : ''}on ${target.name}`
   const request = {
     target,
@@ -95,7 +98,7 @@ export async function captureSide(
 
 /** What runs a target; where it is not available, the case is an error or a skip. */
 export async function infoOf(
-  { pool, areDefaults }: Pick<Bench, 'pool' | 'areDefaults'>,
+  { pool, areDefaults }: Pick<CaptureSetup, 'pool' | 'areDefaults'>,
   side: Side,
   target: Target,
 ): Promise<RuntimeInfo> {
@@ -115,7 +118,7 @@ export interface ComparisonRequest {
 }
 
 export async function compareSides(
-  { lab, inputs }: Pick<Bench, 'lab' | 'inputs'>,
+  { lab, inputs }: Pick<CaptureSetup, 'lab' | 'inputs'>,
   reference: Trace,
   target: Trace,
   request: ComparisonRequest,
@@ -149,9 +152,9 @@ async function randomOutputs(model: ModelFacts | undefined, inputs: Trace): Prom
 
 /** Whether a target whose sessions share memory gives numbers that pass when nothing ran before. */
 export async function passesAlone(
-  target: Given,
-  runAlone: () => Promise<Given>,
-  compare: (target: Given) => Promise<TraceComparison>,
+  target: CapturedSide,
+  runAlone: () => Promise<CapturedSide>,
+  compare: (target: CapturedSide) => Promise<TraceComparison>,
 ): Promise<boolean> {
   if (target.alone || !target.info?.capabilities.sharedMemory) return false
   try {

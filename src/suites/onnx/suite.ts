@@ -13,7 +13,7 @@ import { discoverModels, type FolderNames, type FoundModel, type LeftOut } from 
 import { type FullModelCase, judgeFullModel } from './full-model.ts'
 import type { InputRules } from './inputs.ts'
 import { judgeLayer, type LayerCase } from './layer.ts'
-import { LayerBenches } from './layer-bench.ts'
+import { LayerSetups } from './layer-setup.ts'
 import { type ModelUnderTest, modelUnderTest } from './model-under-test.ts'
 import { refuseSame } from './refuse-same.ts'
 import type { ToleranceRule } from './rules.ts'
@@ -65,7 +65,7 @@ export interface OnnxSuiteContext extends OnnxSuiteOptions {
   readonly digests: FileDigests
   /** Ids of all layers of a whole model's case, selected or not. */
   readonly layersOf: (whole: string) => readonly string[]
-  readonly layers: LayerBenches
+  readonly layers: LayerSetups
   /** Layers that were judged for others that compute the same. */
   readonly twins: Map<string, Promise<{ readonly id: string; readonly judgement: Judgement }>>
   /** Measured once per reference, inputs and precision, however many targets need it. */
@@ -84,7 +84,7 @@ export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
   const cases = new Map<string, FullModelCase | LayerCase>()
   const layers = new Map<string, string[]>()
   const layersOf = (whole: string) => layers.get(whole) ?? []
-  const shared = { digests: new FileDigests(), bands: new Map(), twins: new Map(), layers: new LayerBenches() }
+  const shared = { digests: new FileDigests(), bands: new Map(), twins: new Map(), layers: new LayerSetups() }
   const context: OnnxSuiteContext = { ...options, ...shared, layersOf }
   return {
     name: 'onnx',

@@ -12,7 +12,7 @@ import { baselineSuite } from '../decoders/baseline-suite.ts'
 import type { DecoderModel } from '../decoders/decoder-model.ts'
 import type { GateChoice } from '../decoders/gate-choice.ts'
 import { OnnxExports } from '../decoders/onnx-exports.ts'
-import { PromptDesk } from '../decoders/prompt-desk.ts'
+import { PromptBatches } from '../decoders/prompt-batches.ts'
 import { type DecodersSuiteOptions, type DecodingOptions, decodersSuite } from '../decoders/suite.ts'
 import { runSuites } from './judge.ts'
 
@@ -54,7 +54,7 @@ export function pairedWith(baseline: readonly SequenceSummary[]): GateChoice {
   return { ...RATE, way: { name: 'paired', baselineOf: () => baseline, source: 'the test' } }
 }
 
-export interface Decoding extends Partial<Omit<DecodersSuiteOptions, 'pool' | 'models' | 'cwd'>> {
+export interface DecodingRequest extends Partial<Omit<DecodersSuiteOptions, 'pool' | 'models' | 'cwd'>> {
   readonly reference?: string
   readonly targets?: readonly string[]
   readonly kinds?: readonly InProcessKind[]
@@ -63,7 +63,11 @@ export interface Decoding extends Partial<Omit<DecodersSuiteOptions, 'pool' | 'm
 }
 
 /** Judges a decoder in this process. */
-export async function judgeDecoders(folder: string, model: DecoderModel, decoding: Decoding = {}): Promise<RunOutcome> {
+export async function judgeDecoders(
+  folder: string,
+  model: DecoderModel,
+  decoding: DecodingRequest = {},
+): Promise<RunOutcome> {
   const { reference = 'ort:cpu', targets = ['ort:cpu,optimization=disabled'], kinds, gate = RATE, run } = decoding
   const pool = inProcessPool(folder, kinds)
   const plan = { model, reference: testTarget(reference), targets: targets.map(testTarget), gate }
@@ -90,7 +94,7 @@ export async function learnBaseline(
   folder: string,
   model: DecoderModel,
   baseline: string,
-  decoding: Decoding = {},
+  decoding: DecodingRequest = {},
 ): Promise<RunOutcome> {
   const { reference = 'ort:cpu', kinds, run } = decoding
   const pool = inProcessPool(folder, kinds)
@@ -111,12 +115,12 @@ export async function learnBaseline(
   }
 }
 
-function suiteParts(decoding: Decoding) {
+function suiteParts(decoding: DecodingRequest) {
   const { reference: _r, targets: _t, kinds: _k, gate: _g, run: _run, ...parts } = decoding
   return parts
 }
 
-function decodingOptions(folder: string, { prompts }: Decoding): Omit<DecodingOptions, 'pool'> {
+function decodingOptions(folder: string, { prompts }: DecodingRequest): Omit<DecodingOptions, 'pool'> {
   const exports = new OnnxExports()
   const cacheFolder = join(folder, '.assay', 'cache')
   return {
@@ -125,7 +129,7 @@ function decodingOptions(folder: string, { prompts }: Decoding): Omit<DecodingOp
     tokensPerSequence: 12,
     topK: 20,
     keep: 'top',
-    prompts: prompts ?? new PromptDesk({ path: null, seed: 0, cacheFolder, digests: exports.digests }),
+    prompts: prompts ?? new PromptBatches({ path: null, seed: 0, cacheFolder, digests: exports.digests }),
     exports,
     store: null,
     imports: null,

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { BlobDesk } from '../../worker/model-desk.ts'
+import { BlobModels } from '../../worker/model-source.ts'
 import { serveRuntime } from '../../worker/serve-runtime.ts'
 import { CANNOT_GO_ON, type PageSettings } from '../settings.ts'
 import type { News } from './news.ts'
@@ -31,7 +31,7 @@ async function serve(): Promise<string> {
     problem = reason
     socket.close(CANNOT_GO_ON, reason.slice(0, MAX_REASON))
   })
-  await serveRuntime(watched(runtime), openSocketChannel(socket), new BlobDesk(KEPT_BYTES))
+  await serveRuntime(watched(runtime), openSocketChannel(socket), new BlobModels(KEPT_BYTES))
   return problem
 }
 

@@ -18,7 +18,7 @@ export interface WantedBatch {
 }
 
 /** Why a folder is not the reference's trace of a batch, and how near it comes; null: it is. */
-export interface Refusal {
+export interface ImportRefusal {
   /** How many checks it passed. */
   readonly passed: number
   readonly why: string
@@ -46,7 +46,7 @@ const CHECKS: readonly Check[] = [
   (sequences, { ids }) => promptDifference(sequences, ids),
 ]
 
-export function refusalOf({ hint, content }: SavedBatch, wanted: WantedBatch): Refusal | null {
+export function refusalOf({ hint, content }: SavedBatch, wanted: WantedBatch): ImportRefusal | null {
   if ('problem' in content) return { passed: 0, why: content.problem }
   if (hint?.of && !isNamed(hint.of.model, wanted.model)) return { passed: 1, why: `its name says ${hint.of.model}` }
   const sequences = content.sequences.slice(0, wanted.ids.length)

@@ -1,0 +1,2 @@
+/** float32 holds those of a model in half precision exactly. */
+export type Logits = Float32Array | Float64Array

@@ -1,0 +1,79 @@
+import type { Kind } from './kinds.ts'
+
+/** What a shell may offer for a value: these words, or what is looked up when it asks. */
+export type Completes = 'targets' | 'keywords' | 'patterns' | 'reporters' | 'files' | 'folders' | readonly string[]
+
+/** One option, declared once: parser, environment, configuration, help, docs and completion all read this. */
+export interface Option<T = unknown> {
+  readonly flags: string
+  readonly kind: Kind<T>
+  /** Absent: without a value it is undefined. */
+  readonly default?: T
+  readonly help: string
+  readonly aliases?: readonly string[]
+  /** As the documents of other tools write it; works, and says once how it is written here. */
+  readonly documented?: readonly string[]
+  /** What the documents of other tools call it in the environment. */
+  readonly variable?: string
+  /** Part of a documented command line that changes nothing here, and why. */
+  readonly withoutEffect?: string
+  /** Part of a documented command line that asks for what nothing here does, and why that is refused. */
+  readonly refused?: string
+  /** Has a --no- form. */
+  readonly negatable?: true
+  /** Makes no sense in a configuration file or in the environment. */
+  readonly commandLineOnly?: true
+  /** Decides whether there is a configuration file. */
+  readonly outsideFile?: true
+  readonly completes?: Completes
+}
+
+/** The options of a command or suite by key. `any`: a table holds kinds of all types, and `Values` tells them apart. */
+// biome-ignore lint/suspicious/noExplicitAny: an option of text is no option of unknown, since its kind also writes values
+export type OptionTable = Readonly<Record<string, Option<any>>>
+
+/** An option with its key, for those who go through all of them. */
+export interface OptionSpec extends Option {
+  readonly key: string
+}
+
+type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
+  ? O extends { readonly default: unknown }
+    ? T
+    : T | undefined
+  : never
+
+/** The values of a table, typed by its kinds. */
+export type Values<T extends OptionTable> = { readonly [K in keyof T]: ValueOf<T[K]> }
+
+export function specsOf(table: OptionTable): OptionSpec[] {
+  return Object.entries(table).map(([key, option]) => ({ key, ...option }))
+}
+
+/** Some options of a table. */
+export function pick<T extends OptionTable, const K extends keyof T>(table: T, keys: readonly K[]): Pick<T, K> {
+  return entriesWhere(table, (key) => keys.some((each) => each === key)) as Pick<T, K>
+}
+
+/** All options of a table but some. */
+export function omit<T extends OptionTable, const K extends keyof T>(table: T, keys: readonly K[]): Omit<T, K> {
+  return entriesWhere(table, (key) => !keys.some((each) => each === key)) as Omit<T, K>
+}
+
+function entriesWhere(table: OptionTable, isWanted: (key: string) => boolean): OptionTable {
+  return Object.fromEntries(Object.entries(table).filter(([key]) => isWanted(key)))
+}
+
+/** The long flag, as in `--output-dir`. */
+export function flagOf({ flags }: Pick<Option, 'flags'>): string {
+  return /--[a-z-]+/.exec(flags)?.[0] ?? flags.split(/[ ,]/)[0]!
+}
+
+export function environmentName(key: string): string {
+  return `ASSAY_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+}
+
+/** Whether help and docs name its default. */
+export function hasShownDefault({ default: usual }: Option): boolean {
+  return usual !== undefined && usual !== false && !(Array.isArray(usual) && usual.length === 0)
+}
