@@ -1,0 +1,4 @@
+import { PARSERS } from './parsers.ts'
+import { serveFuzz } from './serve.ts'
+
+serveFuzz(PARSERS)
