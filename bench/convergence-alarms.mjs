@@ -3,7 +3,7 @@
 // ttest fails clearly more healthy runs than its alpha, or 4 sigmas with one replay fail more than one in ten.
 //   node bench/convergence-alarms.mjs [--rounds 200] [--bank 160]
 import { parseArgs } from 'node:util'
-import { judgeWindow } from '../dist.modules/compare/convergence/judge-window.js'
+import { judgeWindow } from '../dist.modules/suites/convergence/curves/judge-window.js'
 import { learningRate, updateWithAdam } from '../examples/convergence/adam.mjs'
 import { drawDropout, firstParameters, lossAndGradient, PARAMETERS } from '../examples/convergence/network.mjs'
 import { randomNumbers } from '../examples/convergence/random.mjs'

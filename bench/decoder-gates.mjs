@@ -1,11 +1,12 @@
 // How often the gates of decoders are right: synthetic logits with known noise, judged by the real code.
 // node bench/decoder-gates.mjs [rounds of 8 sequences] [rounds of 64 sequences] [noise]; prints the tables of
 // docs/decoder-gates.md.
-import { judgePaired } from '../dist.modules/compare/decoders/paired-gate.js'
-import { countOver, judgeRate } from '../dist.modules/compare/decoders/rate-gate.js'
-import { measureSequence } from '../dist.modules/compare/decoders/summarise-sequence.js'
+
 import { percentile, sorted } from '../dist.modules/compare/statistics/percentile.js'
 import { randomStream } from '../dist.modules/models/random.js'
+import { judgePaired } from '../dist.modules/suites/decoders/gates/paired-gate.js'
+import { countOver, judgeRate } from '../dist.modules/suites/decoders/gates/rate-gate.js'
+import { measureSequence } from '../dist.modules/suites/decoders/gates/summarise-sequence.js'
 
 const VOCABULARY = 64
 const TOP_K = 20

@@ -5,7 +5,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { formatNpyHeader } from '../dist.modules/files/npy-header.js'
+import { formatNpyHeader } from '../dist.modules/files/formats/npy-header.js'
 import { childrenCpuMs } from './cpu-time.mjs'
 import { median, quietSample } from './quiet-samples.mjs'
 

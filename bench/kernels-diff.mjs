@@ -1,6 +1,6 @@
 // One comparison of two files in a process of its own: node bench/kernels-diff.mjs reference target [threads]
 import { readFileSync } from 'node:fs'
-import { compareFiles } from '../dist.modules/files/compare-files.js'
+import { compareFiles } from '../dist.modules/files/parallel/compare-files.js'
 
 const [reference, target, threads] = process.argv.slice(2)
 const startedAt = performance.now()

@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pythonPattern } from '../dist.modules/files/convergence/python-pattern.js'
-import { runProgram } from '../dist.modules/runtimes/program/run-program.js'
+import { pythonPattern } from '../dist.modules/suites/convergence/config/python-pattern.js'
+import { runProgram } from '../dist.modules/suites/convergence/program/run-program.js'
 
 const LIMIT_MS = 5000
 const METRICS = ['loss', 'accuracy', 'perplexity', 'grad_norm', 'lr', 'tokens', 'aux', 'kl']

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { WorkerProxy } from '../dist.modules/runtimes/proxy.js'
+import { WorkerProxy } from '../dist.modules/runtimes/host/proxy.js'
 import { serveStdio } from '../dist.modules/runtimes/worker/serve-stdio.js'
 
 const TENSORS = 8

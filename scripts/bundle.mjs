@@ -23,9 +23,9 @@ const workers = (await readdir(join(src, 'runtimes'))).filter((name) =>
 const PROGRAMS = [
   { entries: ['cli/main', 'index', 'vitest'], chunks: 'chunks' },
   ...workers.map((name) => ({ entries: [`runtimes/${name}/worker`], chunks: `runtimes/${name}` })),
-  { entries: ['files/work-thread'], chunks: 'files' },
-  { entries: ['runtimes/program/log-thread'], chunks: 'runtimes/program' },
-  { entries: ['models/tokenizer/tokenizer-thread'], chunks: 'models/tokenizer' },
+  { entries: ['files/parallel/work-thread'], chunks: 'files/parallel' },
+  { entries: ['suites/convergence/program/log-thread'], chunks: 'suites/convergence/program' },
+  { entries: ['models/hugging-face/tokenizer/tokenizer-thread'], chunks: 'models/hugging-face/tokenizer' },
 ]
 const PAGE_SCRIPTS = ['runtimes/browser/page/main', 'runtimes/browser/page/worker']
 

@@ -17,7 +17,9 @@ function sources(folder) {
   })
 }
 
+const isShipped = (path) => !/\.test\.ts$|[/\\](generated|assembly)[/\\]/.test(path)
 const partOf = (path) => relative(src, path).split(sep)[0]
+const isWithin = (folders, path) => folders.some((folder) => path.startsWith(join(src, folder) + sep))
 
 function importsOf(path) {
   const text = readFileSync(path, 'utf8')
@@ -28,19 +30,13 @@ function problemsOf(path) {
   const part = partOf(path)
   const rules = allowed[part]
   if (!rules) return [`src/${part} has no rule; add one to scripts/import-rules.mjs`]
-  const found = importsOf(path)
-  const isTest = path.endsWith('.test.ts')
-  return found.flatMap((specifier) => {
-    const where = relative(dirname(src), path)
-    if (specifier.startsWith('.')) {
-      const target = partOf(resolve(dirname(path), specifier))
-      return target === part || rules.includes(target) || isTest
-        ? []
-        : [`${where} imports ${target}: allowed are ${rules.join(', ') || 'none'}`]
-    }
-    const node = specifier.startsWith('node:') && browserSafe.includes(part) && !isTest
-    return node ? [`${where} imports ${specifier}: src/${part} must work in a browser`] : []
-  })
+  if (path.endsWith('.test.ts')) return []
+  const parts = importsOf(path).flatMap((specifier) =>
+    specifier.startsWith('.') ? [partOf(resolve(dirname(path), specifier))] : [],
+  )
+  const wrong = parts.filter((target) => target !== part && !rules.includes(target))
+  const where = relative(dirname(src), path)
+  return wrong.map((target) => `${where} imports ${target}: allowed are ${rules.join(', ') || 'none'}`)
 }
 
 const IMPORT = /^(?:import|export) (?:([\s\S]*?) from )?['"]([^'"]+)['"]/gm
@@ -52,7 +48,7 @@ function loadedBy(path) {
   return found.filter(([, names]) => !TYPES_ALONE.test(names ?? '')).map((match) => match[2])
 }
 
-function pageProblems() {
+function browserProblems() {
   const seen = new Set()
   const visit = (path) => {
     if (seen.has(path)) return []
@@ -60,11 +56,11 @@ function pageProblems() {
     return loadedBy(path).flatMap((specifier) => {
       if (specifier.startsWith('.')) return visit(resolve(dirname(path), specifier))
       const where = relative(dirname(src), path)
-      return specifier.startsWith('node:') ? [`${where} imports ${specifier}, and a page loads it`] : []
+      return specifier.startsWith('node:') ? [`${where} imports ${specifier}, and a browser loads it`] : []
     })
   }
-  const entries = pageFolders.flatMap((folder) => sources(join(src, folder)))
-  return entries.filter((path) => !path.endsWith('.test.ts')).flatMap(visit)
+  const entries = [...pageFolders, ...browserSafe].flatMap((folder) => sources(join(src, folder)))
+  return entries.filter(isShipped).flatMap(visit)
 }
 
 function webProblems(path) {
@@ -74,15 +70,13 @@ function webProblems(path) {
     const target = resolve(dirname(path), specifier)
     const isOwn = specifier.startsWith('.') && target.startsWith(web + sep)
     const isAllowed = specifier.startsWith('.')
-      ? target.startsWith(src + sep) && webImports.folders.includes(partOf(target))
+      ? isWithin(webImports.folders, target)
       : webImports.packages.includes(specifier)
     return isOwn || isAllowed
       ? []
       : [`${where} imports ${specifier}: allowed are ${Object.values(webImports).flat().join(', ')}`]
   })
 }
-
-const isShipped = (path) => !/\.test\.ts$|[/\\](generated|assembly)[/\\]/.test(path)
 
 /** Modules that load each other in a circle: which one runs first then depends on who asked. */
 function cycleProblems() {
@@ -113,7 +107,7 @@ function nameProblems() {
 
 const problems = [
   ...sources(src).flatMap(problemsOf),
-  ...pageProblems(),
+  ...browserProblems(),
   ...cycleProblems(),
   ...nameProblems(),
   ...sources(web).flatMap(webProblems),

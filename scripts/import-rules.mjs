@@ -25,7 +25,7 @@ export const allowed = {
   runs,
   options,
   suites,
-  reporters: suites,
+  reporters: [...suites, 'suites'],
   server,
   settings,
   library,
@@ -34,8 +34,8 @@ export const allowed = {
   'vitest.ts': cli,
 }
 
-/** These also run in a browser: no node: modules. */
-export const browserSafe = ['domain', 'tensors', 'compare']
+/** These also run in a browser: they load no node: module, nor anything that does. */
+export const browserSafe = ['domain', 'tensors', 'compare', 'suites/decoders/gates', 'suites/convergence/curves']
 
 /** What a page loads, with everything that it imports: no node: modules. */
 export const pageFolders = ['runtimes/browser/page']

@@ -9,7 +9,7 @@ import {
   NodeProtoSchema,
   type TensorProto,
 } from '../src/onnx/generated/onnx-ml_pb.ts'
-import { tensorFromProto, tensorToProto } from '../src/onnx/tensor-proto.ts'
+import { tensorFromProto, tensorToProto } from '../src/onnx/tensors/tensor-proto.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
 
 /** Nodes on their way into a graph, with the constants that they take. */

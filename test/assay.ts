@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { run } from '../src/cli/program.ts'
 import type { Result } from '../src/domain/result.ts'
 import type { RunHeader, Summary } from '../src/domain/run.ts'
-import { WarmWorkers } from '../src/runtimes/warm-workers.ts'
+import { WarmWorkers } from '../src/runtimes/host/warm-workers.ts'
 import { atFileEnd } from './file-end.ts'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))

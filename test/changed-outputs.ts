@@ -8,7 +8,7 @@ import { OptionalProtoSchema, SequenceProtoSchema } from '../src/onnx/generated/
 import { type TensorProto, TensorProtoSchema } from '../src/onnx/generated/onnx-ml_pb.ts'
 import { type OnnxModel, readModel } from '../src/onnx/model.ts'
 import { outputOrigin } from '../src/onnx/output-origin.ts'
-import { tensorFromProto, tensorToProto } from '../src/onnx/tensor-proto.ts'
+import { tensorFromProto, tensorToProto } from '../src/onnx/tensors/tensor-proto.ts'
 import { readDataSet } from '../src/suites/onnx/recorded.ts'
 import { decodeBigInts, decodeNumbers } from '../src/tensors/decode.ts'
 import { encodeBigInts, encodeNumbers } from '../src/tensors/encode.ts'

@@ -2,7 +2,7 @@
 import { compareTensors } from '../dist.modules/compare/compare-tensors.js'
 import { kernelName } from '../dist.modules/compare/kernels/lend.js'
 import { compareLogits } from '../dist.modules/compare/logits.js'
-import { tableRule } from '../dist.modules/compare/tolerances.js'
+import { tableRule } from '../dist.modules/compare/rules/tolerances.js'
 import { encodeNumbers } from '../dist.modules/tensors/encode.js'
 import { memorySource } from '../dist.modules/tensors/memory-source.js'
 

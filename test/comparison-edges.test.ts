@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import type { Tensor } from '../src/domain/tensor.ts'
 import { buildModel } from '../src/onnx/builder.ts'
-import { writeTensorFile } from '../src/onnx/value-file.ts'
+import { writeTensorFile } from '../src/onnx/tensors/value-file.ts'
 import { assay, assayJson, project } from './assay.ts'
 import { affineModel, constantModel, tensor } from './small-models.ts'
 

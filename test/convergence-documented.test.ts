@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { DOCUMENTED_CONFIG } from '../src/files/convergence/testing/documented-config.ts'
+import { DOCUMENTED_CONFIG } from '../src/suites/convergence/config/testing/documented-config.ts'
 import { assay, assayJson, project } from './assay.ts'
 import { describeWith } from './needs.ts'
 import { hasPython } from './python.ts'

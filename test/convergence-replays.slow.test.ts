@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { Result } from '../src/domain/result.ts'
-import { readConvergenceTests } from '../src/files/convergence/read-tests.ts'
+import { readConvergenceTests } from '../src/suites/convergence/config/read-tests.ts'
 import { assayJson, type JsonReport, project, root } from './assay.ts'
 import { copyRecordedExample, EXAMPLE_CONFIG } from './recorded-training.ts'
 

@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import { type ModelProto, ModelProtoSchema, type NodeProto } from '../src/onnx/generated/onnx-ml_pb.ts'
-import { tensorFromProto } from '../src/onnx/tensor-proto.ts'
+import { tensorFromProto } from '../src/onnx/tensors/tensor-proto.ts'
 import { AddedNodes, nodeNamed, numbersOf, tensorNamed } from './added-nodes.ts'
 import { PART_FAULTS } from './decoder-part-faults.ts'
 import { changeNumbers } from './faults.ts'

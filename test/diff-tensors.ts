@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { randomFractions } from '../src/compare/diff/samples.ts'
 import type { Tensor } from '../src/domain/tensor.ts'
-import { writeNpy } from '../src/files/npy.ts'
+import { writeNpy } from '../src/files/formats/npy.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
 

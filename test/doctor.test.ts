@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Diagnosis } from '../src/library/doctor/diagnose.ts'
-import { findProgram } from '../src/runtimes/find-program.ts'
+import { findProgram } from '../src/runtimes/process/find-program.ts'
 import { assay, project, temporaryFolder } from './assay.ts'
 import { affineModel } from './small-models.ts'
 

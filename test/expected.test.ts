@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readRun } from '../src/runs/read-run.ts'
+import { readRun } from '../src/runs/record/read-run.ts'
 import { assay, assayJson, type JsonReport, project } from './assay.ts'
 import { affineModel } from './small-models.ts'
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Tensor } from '../src/domain/tensor.ts'
 import { buildModel, type GraphParts } from '../src/onnx/builder.ts'
 import { modelFromBytes } from '../src/onnx/model.ts'
-import { tensorFromProto } from '../src/onnx/tensor-proto.ts'
+import { tensorFromProto } from '../src/onnx/tensors/tensor-proto.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'
 import { faultPlaces } from './faults.ts'
 

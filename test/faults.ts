@@ -9,7 +9,7 @@ import {
   type NodeProto,
   type TensorProto,
 } from '../src/onnx/generated/onnx-ml_pb.ts'
-import { tensorFromProto, tensorToProto } from '../src/onnx/tensor-proto.ts'
+import { tensorFromProto, tensorToProto } from '../src/onnx/tensors/tensor-proto.ts'
 import { attributeOf, intAttribute, type NodeList, nodeLabel, scopesOf } from '../src/onnx/walk.ts'
 import { decodeNumbers } from '../src/tensors/decode.ts'
 import { encodeNumbers } from '../src/tensors/encode.ts'

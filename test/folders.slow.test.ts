@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { writeNpy } from '../src/files/npy.ts'
+import { writeNpy } from '../src/files/formats/npy.ts'
 import { memorySource } from '../src/tensors/memory-source.ts'
 import { assay, assayJson, type JsonReport, project, startAssay, temporaryFolder } from './assay.ts'
 import { ownCode, ownCodeConfig } from './conformance/hugging-face.ts'

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { installPackage } from '../src/runtimes/install.ts'
+import { installPackage } from '../src/runtimes/install/install.ts'
 import { project, temporaryFolder } from './assay.ts'
 
 /** A package that leaves a file behind when npm runs its script. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { listRuns, readRun } from '../src/runs/read-run.ts'
+import { listRuns, readRun } from '../src/runs/record/read-run.ts'
 import { assay, assayJson, copyFixture, fixtures, type JsonReport, project, startAssay } from './assay.ts'
 import { until } from './events.ts'
 import { describeWith } from './needs.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
 import { buildModel, type NodeParts } from '../src/onnx/builder.ts'
 import { TensorProtoSchema } from '../src/onnx/generated/onnx-ml_pb.ts'
-import { tensorToProto } from '../src/onnx/tensor-proto.ts'
+import { tensorToProto } from '../src/onnx/tensors/tensor-proto.ts'
 import { assayJson, project } from './assay.ts'
 import { tensor } from './small-models.ts'
 

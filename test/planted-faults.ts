@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RealModel } from '../examples/real-models/real-models.ts'
-import { toleranceFor } from '../src/compare/tolerances.ts'
+import { toleranceFor } from '../src/compare/rules/tolerances.ts'
 import type { Result } from '../src/domain/result.ts'
 import { randomStream } from '../src/models/random.ts'
 import { type FaultKind, type FaultOptions, type FaultPlace, faultPlaces } from './faults.ts'

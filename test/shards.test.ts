@@ -2,7 +2,7 @@ import { cpSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Result } from '../src/domain/result.ts'
-import { latestRun } from '../src/runs/read-run.ts'
+import { latestRun } from '../src/runs/record/read-run.ts'
 import { assay, assayJson, copyFixture, fixtures, type JsonReport, project, root } from './assay.ts'
 import { affineModel } from './small-models.ts'
 

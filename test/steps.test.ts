@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { ExplainedStep } from '../src/runs/explain-steps.ts'
+import type { ExplainedStep } from '../src/runs/record/explain-steps.ts'
 import { assay, assayJson, project } from './assay.ts'
 import { affineModel } from './small-models.ts'
 

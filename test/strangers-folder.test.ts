@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { makeOwnFolder } from '../src/runtimes/own-folder.ts'
+import { makeOwnFolder } from '../src/runtimes/install/own-folder.ts'
 import { assay, assayJson, ended, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { identity } from './conformance/models.ts'
 import { testWith } from './needs.ts'

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { SequenceSummary } from '../src/compare/decoders/contract.ts'
-import { writeMetricFiles } from '../src/files/decoders/metric-files.ts'
-import { writeSequences } from '../src/files/decoders/sequences-file.ts'
-import { readThresholds } from '../src/files/decoders/thresholds-file.ts'
+import type { SequenceSummary } from '../src/suites/decoders/gates/contract.ts'
+import { writeMetricFiles } from '../src/suites/decoders/store/metric-files.ts'
+import { writeSequences } from '../src/suites/decoders/store/sequences-file.ts'
+import { readThresholds } from '../src/suites/decoders/store/thresholds-file.ts'
 import { assay, temporaryFolder } from './assay.ts'
 
 const SHAPE = { newTokens: 128, batchSize: 8, promptLength: 64, dtype: 'fp16' }

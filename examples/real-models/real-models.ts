@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { InputSetting } from '../../src/models/input-policy.ts'
+import type { InputSetting } from '../../src/models/inputs/input-policy.ts'
 
 /** A model that people ship, with inputs that mean something to it. */
 export interface RealModel {

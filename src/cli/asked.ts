@@ -1,5 +1,5 @@
 import type { Asked, Invocation } from '../library/invocation.ts'
-import { defaultGlobs } from '../suites/onnx/discover.ts'
+import { defaultGlobs } from '../suites/tensors/discover-models.ts'
 import type { CommandIo } from './io.ts'
 
 export function askedFor(

@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path'
 import { unknown } from '../domain/target.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { resolveOptions } from '../options/resolve.ts'
-import { cacheStatus, clearCache, pruneCache } from '../runs/cache-upkeep.ts'
+import { cacheStatus, clearCache, pruneCache } from '../runs/cache/cache-upkeep.ts'
 import { CACHE_OPTIONS } from '../settings/command-options.ts'
 import type { Action as Command } from './io.ts'
 

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Environment } from '../domain/environment.ts'
 import { cleanProse, withoutCommands } from '../domain/text.ts'
 import { createStyle, type Style } from '../reporters/style.ts'
-import type { WarmWorkers } from '../runtimes/warm-workers.ts'
+import type { WarmWorkers } from '../runtimes/host/warm-workers.ts'
 
 type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
 export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown }

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { resolveOptions } from '../options/resolve.ts'
 import { createReporters } from '../reporters/registry.ts'
-import { durationsOf, writeDurations } from '../runs/durations.ts'
-import { mergeRuns } from '../runs/merge.ts'
+import { durationsOf, writeDurations } from '../runs/plan/durations.ts'
+import { mergeRuns } from '../runs/record/merge.ts'
 import { MERGE_OPTIONS } from '../settings/command-options.ts'
 import { type Action, complain } from './io.ts'
 

@@ -1,5 +1,5 @@
 import type { Reporter } from '../domain/run.ts'
-import type { RunSignals } from '../runs/execute.ts'
+import type { RunSignals } from '../runs/execute/execute.ts'
 import { type CommandIo, notice, onInterrupt } from './io.ts'
 
 /** Interrupted once: finish what runs and report; twice: end now. */

@@ -1,5 +1,4 @@
 import { relative } from 'node:path'
-import { METRICS, type MetricName } from '../compare/decoders/contract.ts'
 import { UsageError } from '../domain/errors.ts'
 import { nearest, unknown } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
@@ -9,6 +8,7 @@ import { resolveOptions } from '../options/resolve.ts'
 import { inertJson } from '../reporters/json.ts'
 import { thresholdLines } from '../reporters/threshold-lines.ts'
 import { THRESHOLDS_OPTIONS } from '../settings/command-options.ts'
+import { METRICS, type MetricName } from '../suites/decoders/gates/contract.ts'
 import type { Action, CommandIo } from './io.ts'
 
 export const thresholds: Action = async (words, options, io) => {

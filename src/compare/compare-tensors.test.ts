@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { DType } from '../domain/dtype.ts'
 import { compareTensors } from './compare-tensors.ts'
 import type { Rule } from './contract.ts'
+import { overrideTolerance, tableRule, toleranceFor } from './rules/tolerances.ts'
 import { compare, EXACT, MODEL, metric, noise, tensor } from './testing/tensors.ts'
-import { overrideTolerance, tableRule, toleranceFor } from './tolerances.ts'
 
 const { NaN: NAN, POSITIVE_INFINITY: INF } = Number
 

@@ -7,7 +7,7 @@ import type { Rule, TensorContext } from './contract.ts'
 import { judgeIndices } from './judge-indices.ts'
 import { judgeNumbers } from './judge-numbers.ts'
 import { judgeStrings } from './judge-strings.ts'
-import { checkTolerance } from './tolerances.ts'
+import { checkTolerance } from './rules/tolerances.ts'
 
 /** Judges one tensor of the target against the reference's: shape and dtype first, then the values by the rule. */
 export async function compareTensors(

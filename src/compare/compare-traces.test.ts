@@ -5,7 +5,7 @@ import { encodeNumbers } from '../tensors/encode.ts'
 import { memorySource } from '../tensors/memory-source.ts'
 import { compareTraces } from './compare-traces.ts'
 import type { CompareOptions, Rule } from './contract.ts'
-import { tableRule, toleranceFor } from './tolerances.ts'
+import { tableRule, toleranceFor } from './rules/tolerances.ts'
 
 function tensor(name: string, values: number[], dtype: DType = 'float32'): TensorSource {
   return memorySource(name, { dtype, shape: [values.length], bytes: encodeNumbers(dtype, values) })

@@ -4,8 +4,8 @@ import { type TensorSource, type Trace, type TraceValue, tensorNames } from '../
 import { type Side, worstVerdict } from '../domain/verdict.ts'
 import { compareTensors, unlike } from './compare-tensors.ts'
 import type { CompareOptions, TraceComparison } from './contract.ts'
-import { worstMetrics } from './metrics.ts'
-import { worstOf } from './worst-places.ts'
+import { worstMetrics } from './pairs/metrics.ts'
+import { worstOf } from './pairs/worst-places.ts'
 
 interface Compared {
   readonly outputs: readonly OutputResult[]

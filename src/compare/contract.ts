@@ -3,8 +3,8 @@ import type { Metric, OutputResult, WorstPlace } from '../domain/result.ts'
 import type { TensorSource, TensorSpec } from '../domain/tensor.ts'
 import type { Tolerance } from '../domain/tolerance.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import type { PairPart } from './pair-statistics.ts'
-import type { PairTask } from './pair-task.ts'
+import type { PairPart } from './pairs/pair-statistics.ts'
+import type { PairTask } from './pairs/pair-task.ts'
 
 export type { Tolerance } from '../domain/tolerance.ts'
 

@@ -6,7 +6,7 @@ import { encodeBigInts, encodeNumbers } from '../tensors/encode.ts'
 import { memorySource } from '../tensors/memory-source.ts'
 import { compareTensors } from './compare-tensors.ts'
 import type { IndexSelection } from './contract.ts'
-import { toleranceFor } from './tolerances.ts'
+import { toleranceFor } from './rules/tolerances.ts'
 
 function tensor(dtype: DType, shape: number[], values: number[]): TensorSource {
   return memorySource('y', { dtype, shape, bytes: encodeNumbers(dtype, values) })

@@ -6,10 +6,10 @@ import { formatElement } from '../tensors/format-element.ts'
 import type { Rule, TensorContext } from './contract.ts'
 import { type IndexLayout, layoutOf } from './index-layout.ts'
 import { judgeNumbers } from './judge-numbers.ts'
-import { metricMaker } from './metrics.ts'
-import { describeRule } from './rule-text.ts'
+import { metricMaker } from './pairs/metrics.ts'
+import { WorstPlaces } from './pairs/worst-places.ts'
+import { describeRule } from './rules/rule-text.ts'
 import { readWhole, SelectedValues } from './selected-values.ts'
-import { WorstPlaces } from './worst-places.ts'
 
 type IndexRule = Extract<Rule, { kind: 'index' }>
 

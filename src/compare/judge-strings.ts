@@ -4,9 +4,9 @@ import { elementCount, type TensorSource } from '../domain/tensor.ts'
 import type { Side } from '../domain/verdict.ts'
 import { formatString } from '../tensors/format-element.ts'
 import { stringLength } from '../tensors/strings.ts'
-import { ByteReader } from './byte-reader.ts'
-import { metricMaker } from './metrics.ts'
-import { WorstPlaces } from './worst-places.ts'
+import { ByteReader } from './pairs/byte-reader.ts'
+import { metricMaker } from './pairs/metrics.ts'
+import { WorstPlaces } from './pairs/worst-places.ts'
 
 /** Judges two string tensors of the same shape: every string must be the same, byte for byte. */
 export async function judgeStrings(reference: TensorSource, target: TensorSource): Promise<OutputResult> {

@@ -3,9 +3,9 @@ import { elementCount, type TensorSource } from '../domain/tensor.ts'
 import { decodeBigInts, decodeNumbers } from '../tensors/decode.ts'
 import { formatElement } from '../tensors/format-element.ts'
 import { ulpSize } from '../tensors/ulp.ts'
-import { ByteReader } from './byte-reader.ts'
 import type { Tolerance } from './contract.ts'
-import { measureMaxAbs } from './max-abs.ts'
+import { ByteReader } from './pairs/byte-reader.ts'
+import { measureMaxAbs } from './pairs/max-abs.ts'
 
 /** All bytes of a tensor, for one that has to be read in another order. */
 export async function readWhole(source: TensorSource, side: 'reference' | 'target'): Promise<Uint8Array> {

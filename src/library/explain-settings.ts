@@ -8,7 +8,7 @@ import type { AssayConfig } from '../settings/assay-config.ts'
 import { DECODER_GROUPS, DECODER_OPTIONS } from '../settings/decoder-options.ts'
 import { onnxChoices } from '../settings/onnx-choices.ts'
 import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
-import { defaultGlobs } from '../suites/onnx/discover.ts'
+import { defaultGlobs } from '../suites/tensors/discover-models.ts'
 import { type Asked, type Invocation, invocationOf } from './invocation.ts'
 
 interface SettingOrigin {

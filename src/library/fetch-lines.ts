@@ -1,5 +1,5 @@
 import { formatBytes } from '../domain/text.ts'
-import type { DownloadProgress } from '../models/hub/model-fetcher.ts'
+import type { DownloadProgress } from '../models/hugging-face/hub/model-fetcher.ts'
 
 const EVERY_MS = 5000
 

@@ -1,5 +1,5 @@
 import type { Environment } from '../domain/environment.ts'
-import { type ResolvedModel, resolveModel } from '../models/hub/resolve-model.ts'
+import { type ResolvedModel, resolveModel } from '../models/hugging-face/hub/resolve-model.ts'
 import { FetchLines } from './fetch-lines.ts'
 
 type Choices = Pick<Parameters<typeof resolveModel>[1], 'weights' | 'chooseOnnx'>

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { isGlob } from '../files/glob.ts'
-import { refuseMissing } from '../suites/onnx/discover.ts'
+import { isGlob } from '../files/disk/glob.ts'
 import type { FormsDump } from '../suites/onnx/forms-dump.ts'
+import { refuseMissing } from '../suites/tensors/discover-models.ts'
 import type { Invocation } from './invocation.ts'
 import type { JudgedOutcome, ListedCases, RunListeners } from './judge-suites.ts'
 

@@ -1,4 +1,4 @@
-import { ownManifest } from '../files/own-files.ts'
+import { ownManifest } from '../files/disk/own-files.ts'
 
 export function packageVersion(): string {
   return ownManifest().version

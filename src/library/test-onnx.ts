@@ -1,6 +1,6 @@
 import { chooseKernels } from '../compare/kernels/choose.ts'
 import type { Reporter } from '../domain/run.ts'
-import type { RunOutcome, RunSignals } from '../runs/execute.ts'
+import type { RunOutcome, RunSignals } from '../runs/execute/execute.ts'
 import type { AssayConfig } from '../settings/assay-config.ts'
 import { checkConfig } from '../settings/config-schema.ts'
 import { invocationOf } from './invocation.ts'

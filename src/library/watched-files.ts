@@ -8,7 +8,7 @@ import { schemaOf } from '../runtimes/registry.ts'
 import { filesOfToolchain } from '../runtimes/toolchain/identity.ts'
 import { CONFIG_NAMES } from '../settings/config-file.ts'
 import { expectedPlace } from '../settings/expected-place.ts'
-import { discoverModels } from '../suites/onnx/discover.ts'
+import { discoverModels } from '../suites/tensors/discover-models.ts'
 import type { Invocation } from './invocation.ts'
 
 /** File → when it changed last and how large it is. */

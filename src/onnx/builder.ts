@@ -17,8 +17,8 @@ import {
   TypeProtoSchema,
   ValueInfoProtoSchema,
 } from './generated/onnx-ml_pb.ts'
-import { referTo } from './refer-weights.ts'
-import { tensorToProto } from './tensor-proto.ts'
+import { referTo } from './tensors/refer-weights.ts'
+import { tensorToProto } from './tensors/tensor-proto.ts'
 
 /** A bigint is an INT, a number a FLOAT. */
 type AttributeValue =

@@ -4,7 +4,7 @@ import { DTYPES } from '../domain/dtype.ts'
 import { buildModel, type GraphParts, type ModelParts, type NodeParts } from './builder.ts'
 import { nudgeQuantisers } from './edit.ts'
 import { modelFromBytes, type OnnxModel } from './model.ts'
-import { tensorFromProto } from './tensor-proto.ts'
+import { tensorFromProto } from './tensors/tensor-proto.ts'
 import { scopesOf } from './walk.ts'
 
 const quantiser = (input = 'x'): NodeParts => ({

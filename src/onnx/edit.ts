@@ -15,7 +15,7 @@ import {
 } from './generated/onnx-ml_pb.ts'
 import { isDynamicQuantiser } from './graph-facts.ts'
 import { type OnnxModel, writeModel } from './model.ts'
-import { tensorToProto } from './tensor-proto.ts'
+import { tensorToProto } from './tensors/tensor-proto.ts'
 import { typedNodes } from './value-types.ts'
 import { domainOf, scopesOf } from './walk.ts'
 

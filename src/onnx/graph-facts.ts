@@ -1,5 +1,5 @@
 import type { ComputeDType } from '../compare/contract.ts'
-import { PRECISIONS } from '../compare/tolerances.ts'
+import { PRECISIONS } from '../compare/rules/tolerances.ts'
 import { type DType, dtypeKind } from '../domain/dtype.ts'
 import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
 import type { ModelFacts } from './model.ts'

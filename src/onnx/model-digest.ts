@@ -1,5 +1,5 @@
-import type { FileDigests } from '../files/digest.ts'
-import { digestOf } from '../files/digest.ts'
+import type { FileDigests } from '../files/disk/digest.ts'
+import { digestOf } from '../files/disk/digest.ts'
 import type { OnnxModel } from './model.ts'
 
 /** Digest over the content of a model file and of each file that holds its external data. */

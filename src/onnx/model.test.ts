@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { FormatError } from '../domain/errors.ts'
-import { joinBytes } from '../files/join-bytes.ts'
+import { joinBytes } from '../tensors/join-bytes.ts'
 import { buildModel, type GraphParts, type ModelParts } from './builder.ts'
 import { modelFromBytes, readModel, writeModel } from './model.ts'
 

@@ -1,9 +1,9 @@
 import type { Tensor } from '../domain/tensor.ts'
 import { elementCount } from '../domain/tensor.ts'
 import { decodeNumbers } from '../tensors/decode.ts'
-import { isExternal } from './external-data.ts'
 import type { FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto } from './generated/onnx-ml_pb.ts'
-import { tensorFromProto } from './tensor-proto.ts'
+import { isExternal } from './tensors/external-data.ts'
+import { tensorFromProto } from './tensors/tensor-proto.ts'
 import { attributeOf, domainOf, graphsOf, intAttribute, nodeLabel, scopesOf } from './walk.ts'
 
 /** A seed makes one runtime repeat itself; no two runtimes draw the same numbers from it. */

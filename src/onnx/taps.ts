@@ -4,7 +4,7 @@ import { type Carrier, carrierOf, castOut } from './carriers.ts'
 import type { FlatModel } from './flatten.ts'
 import { type NodeProto, NodeProtoSchema, ValueInfoProtoSchema } from './generated/onnx-ml_pb.ts'
 import { type OnnxModel, writeModel } from './model.ts'
-import { referWeights } from './refer-weights.ts'
+import { referWeights } from './tensors/refer-weights.ts'
 import { typedNodes } from './value-types.ts'
 
 export interface TappedModel {

@@ -1,7 +1,7 @@
 import { access, constants, mkdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
-import { explainWriteError, openAtomic } from '../files/atomic.ts'
+import { explainWriteError, openAtomic } from '../files/disk/atomic.ts'
 
 /** Finds out before the run, not after it, that a report could not be written. */
 export async function checkReportFile(reporter: string, file: string, cwd: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { cleanProse, cleanText, formatBytes, formatDuration, wrapText } from '../domain/text.ts'
-import { shownPath } from '../files/shown-path.ts'
-import type { ExplainedCase, ExplainedStep } from '../runs/explain-steps.ts'
+import { shownPath } from '../files/disk/shown-path.ts'
+import type { ExplainedCase, ExplainedStep } from '../runs/record/explain-steps.ts'
 import { paintVerdict, type Style } from './style.ts'
 
 const MARGIN = 4

@@ -1,5 +1,5 @@
 import { cleanText, formatNumber, shortenMiddle } from '../domain/text.ts'
-import type { ThresholdsFile } from '../files/decoders/thresholds-file.ts'
+import type { ThresholdsFile } from '../suites/decoders/store/thresholds-file.ts'
 
 const WIDTHS = [24, 10, 8, 10, 10, 10] as const
 

@@ -1,4 +1,4 @@
-import type { ShaderLanguage } from '../compare/promises.ts'
+import type { ShaderLanguage } from '../compare/rules/promises.ts'
 import type { DType } from '../domain/dtype.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Logits } from '../domain/logits.ts'

@@ -1,4 +1,4 @@
-import { builtFile } from '../files/own-files.ts'
+import { builtFile } from '../files/disk/own-files.ts'
 
 /** The file that a worker process starts with. */
 export function workerEntry(file: string): string {

@@ -4,9 +4,9 @@ import type { DType } from '../domain/dtype.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { TensorSource } from '../domain/tensor.ts'
 import type { Side } from '../domain/verdict.ts'
-import { readCells, type SliceCells } from '../files/slice-cells.ts'
-import type { TensorPair } from '../files/tensor-pairs.ts'
-import { openSlice } from '../files/tensor-slice.ts'
+import { readCells, type SliceCells } from '../files/slices/slice-cells.ts'
+import type { TensorPair } from '../files/slices/tensor-pairs.ts'
+import { openSlice } from '../files/slices/tensor-slice.ts'
 import { fullPair, type KnownRules, PairJudge } from './pair-judge.ts'
 
 export interface SliceAnswer {

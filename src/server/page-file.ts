@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { builtFile } from '../files/own-files.ts'
+import { builtFile } from '../files/disk/own-files.ts'
 
 export interface PageFile {
   readonly html: string

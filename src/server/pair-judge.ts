@@ -1,16 +1,16 @@
 import { compareTensors, unlike } from '../compare/compare-tensors.ts'
 import type { CompareOptions, PairMeasurer, Rule } from '../compare/contract.ts'
-import { defaultRule } from '../compare/default-rule.ts'
-import { measureMaxAbs } from '../compare/max-abs.ts'
-import { type NumberRule, planNumbers } from '../compare/numeric-plan.ts'
-import type { PairLimits } from '../compare/pair-statistics.ts'
+import { measureMaxAbs } from '../compare/pairs/max-abs.ts'
+import type { PairLimits } from '../compare/pairs/pair-statistics.ts'
+import { defaultRule } from '../compare/rules/default-rule.ts'
+import { type NumberRule, planNumbers } from '../compare/rules/numeric-plan.ts'
+import { overrideTolerance, tableRule } from '../compare/rules/tolerances.ts'
 import type { GivenTolerance, PairVerdict } from '../compare/slice/contract.ts'
-import { overrideTolerance, tableRule } from '../compare/tolerances.ts'
 import { dtypeKind } from '../domain/dtype.ts'
 import type { OutputResult } from '../domain/result.ts'
 import { formatShape, type TensorSource } from '../domain/tensor.ts'
-import { fileMeasurer } from '../files/file-measurer.ts'
-import type { TensorPair } from '../files/tensor-pairs.ts'
+import { fileMeasurer } from '../files/parallel/file-measurer.ts'
+import type { TensorPair } from '../files/slices/tensor-pairs.ts'
 
 /** Both sides of a pair that can be compared element by element. */
 export interface FullPair {

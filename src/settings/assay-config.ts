@@ -1,5 +1,5 @@
 import type { DType } from '../domain/dtype.ts'
-import type { InputSetting } from '../models/input-policy.ts'
+import type { InputSetting } from '../models/inputs/input-policy.ts'
 import type { FileValues } from '../options/in-file.ts'
 import type { ToolchainSettings } from '../runtimes/toolchain/definition.ts'
 import type { DECODER_OPTIONS } from './decoder-options.ts'

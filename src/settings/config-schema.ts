@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DTYPES } from '../domain/dtype.ts'
 import { UsageError } from '../domain/errors.ts'
-import { type InputFunction, SIGNALS } from '../models/input-policy.ts'
+import { type InputFunction, SIGNALS } from '../models/inputs/input-policy.ts'
 import { checkKeys, checkWritten, fileKeys } from '../options/in-file.ts'
 import type { AssayConfig } from './assay-config.ts'
 import { DECODER_OPTIONS } from './decoder-options.ts'

@@ -1,7 +1,7 @@
 import { UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/target.ts'
 import { type Kind, number, parsed } from '../options/kinds.ts'
-import type { MetricLimits } from '../suites/decoders/limits.ts'
+import type { MetricLimits } from '../suites/decoders/gates/limits.ts'
 
 export const GATES = ['paired', 'rate', 'three-way'] as const
 

@@ -1,7 +1,7 @@
 import { unknown } from '../domain/target.ts'
 import { resolveOptions, type Sources } from '../options/resolve.ts'
 import { specsOf, type Values } from '../options/table.ts'
-import type { MetricLimits } from '../suites/decoders/limits.ts'
+import type { MetricLimits } from '../suites/decoders/gates/limits.ts'
 import { parseMetricLimits } from './decoder-kinds.ts'
 import { DECODER_OPTIONS } from './decoder-options.ts'
 

@@ -4,7 +4,7 @@ import { dayProblem, EXPECTABLE, type ExpectedFailure, issueProblem, relL2Proble
 import { unknown } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { STAGES } from '../domain/verdict.ts'
-import { parseYamlDocument } from '../files/yaml-document.ts'
+import { parseYamlDocument } from '../files/formats/yaml-document.ts'
 
 export const ENTRY_KEYS = ['id', 'verdict', 'stage', 'side', 'error', 'relL2', 'issue', 'expires'] as const
 type Key = (typeof ENTRY_KEYS)[number]

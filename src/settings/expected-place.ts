@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
 import type { ExpectedFailure } from '../domain/expected-failure.ts'
 import { formatBytes } from '../domain/text.ts'
-import { readRegularFileSync } from '../files/regular-file.ts'
+import { readRegularFileSync } from '../files/disk/regular-file.ts'
 
 const NAMES = ['assay.expected.yaml', 'assay.expected.yml']
 const LARGEST_BYTES = 16 * 2 ** 20

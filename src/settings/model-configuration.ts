@@ -1,6 +1,6 @@
 import { UsageError } from '../domain/errors.ts'
-import { readText } from '../files/regular-file.ts'
-import type { MetricLimits } from '../suites/decoders/limits.ts'
+import { readText } from '../files/disk/regular-file.ts'
+import type { MetricLimits } from '../suites/decoders/gates/limits.ts'
 
 export interface ModelConfiguration {
   readonly limits: ReadonlyMap<string, MetricLimits>

@@ -6,10 +6,10 @@ import type { Clock } from '../../src/domain/clock.ts'
 import type { Target } from '../../src/domain/target.ts'
 import type { Tensor, TensorChunk, Trace } from '../../src/domain/tensor.ts'
 import type { TestClock } from '../../src/domain/testing/test-clock.ts'
-import { memoryTrace } from '../../src/files/memory-trace.ts'
+import { memoryTrace } from '../../src/files/formats/memory-trace.ts'
 import { DEFAULT_LIMITS, type Limits, type ModelRef } from '../../src/runtimes/contract.ts'
-import type { Decoding } from '../../src/runtimes/decoding.ts'
-import { createPool, type Pool } from '../../src/runtimes/pool.ts'
+import type { Decoding } from '../../src/runtimes/host/decoding.ts'
+import { createPool, type Pool } from '../../src/runtimes/host/pool.ts'
 import { testToolchains } from './toolchains.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

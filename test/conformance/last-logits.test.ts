@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { NodeParts } from '../../src/onnx/builder.ts'
-import { keepLastLogits } from '../../src/onnx/last-logits.ts'
+import { keepLastLogits } from '../../src/onnx/logits/last-logits.ts'
 import { readModel } from '../../src/onnx/model.ts'
 import type { DecodeRequest, ModelRef } from '../../src/runtimes/contract.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'

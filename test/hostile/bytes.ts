@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { joinBytes } from '../../src/files/join-bytes.ts'
+import { joinBytes } from '../../src/tensors/join-bytes.ts'
 
 const encoder = new TextEncoder()
 

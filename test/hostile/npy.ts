@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readNpy } from '../../src/files/npy.ts'
+import { readNpy } from '../../src/files/formats/npy.ts'
 import { file, npy, npyHeader, pipe } from './bytes.ts'
 import type { Row } from './corpus.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openTrace } from '../../src/files/safetensors.ts'
+import { openTrace } from '../../src/files/formats/safetensors.ts'
 import { readWhole } from '../../src/tensors/read-whole.ts'
 import { decodeStrings } from '../../src/tensors/strings.ts'
 import { file, nested, pipe, safetensors } from './bytes.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { loadTokenizer } from '../../src/models/hugging-face/tokenizer/load-tokenizer.ts'
 import { smallTokenizer } from '../../src/models/testing/small-tokenizer.ts'
-import { loadTokenizer } from '../../src/models/tokenizer/load-tokenizer.ts'
 import { file, nested, pipe } from './bytes.ts'
 import type { Row } from './corpus.ts'
 

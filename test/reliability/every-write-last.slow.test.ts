@@ -2,7 +2,7 @@ import { type SpawnOptionsWithStdioTuple, type StdioNull, type StdioPipe, spawn 
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { latestRun, listRuns, readRun } from '../../src/runs/read-run.ts'
+import { latestRun, listRuns, readRun } from '../../src/runs/record/read-run.ts'
 import { assay, assayJson, ended, main, type Ran, root, temporaryFolder } from '../assay.ts'
 import { printFigures } from './figures.ts'
 import { writeTwoCases } from './two-cases.ts'

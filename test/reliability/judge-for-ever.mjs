@@ -5,7 +5,7 @@ import { EventEmitter } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Readable, Writable } from 'node:stream'
 import { run } from '../../dist.modules/cli/program.js'
-import { WarmWorkers } from '../../dist.modules/runtimes/warm-workers.js'
+import { WarmWorkers } from '../../dist.modules/runtimes/host/warm-workers.js'
 import { setClock } from './moved-clock.mjs'
 
 const [cwd, ...args] = process.argv.slice(2)

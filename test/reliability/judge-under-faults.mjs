@@ -6,8 +6,8 @@ import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { run } from '../../dist.modules/cli/program.js'
-import { latestRun, readRun } from '../../dist.modules/runs/read-run.js'
-import { WarmWorkers } from '../../dist.modules/runtimes/warm-workers.js'
+import { latestRun, readRun } from '../../dist.modules/runs/record/read-run.js'
+import { WarmWorkers } from '../../dist.modules/runtimes/host/warm-workers.js'
 import { arm, canFail, disarm } from './faulty-io.mjs'
 
 const { project, scratch, args, faults, share, swallows, only } = JSON.parse(process.argv[2])

@@ -1,6 +1,6 @@
 // A run of many cases that each give their result at once; prints each when it is in the record.
 import { join } from 'node:path'
-import { executeRun } from '../../dist.modules/runs/execute.js'
+import { executeRun } from '../../dist.modules/runs/execute/execute.js'
 import { countedMs } from './counted-time.mjs'
 
 const [folder, cases] = process.argv.slice(2)

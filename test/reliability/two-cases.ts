@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeTensorFile } from '../../src/onnx/value-file.ts'
+import { writeTensorFile } from '../../src/onnx/tensors/value-file.ts'
 import { root } from '../assay.ts'
 import { affineModel, tensor } from '../small-models.ts'
 

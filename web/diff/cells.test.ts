@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PairLimits } from '../../src/compare/pair-statistics.ts'
+import type { PairLimits } from '../../src/compare/pairs/pair-statistics.ts'
 import { gridOf } from '../../src/compare/slice/grid.ts'
 import { encodeNumbers } from '../../src/tensors/encode.ts'
 import { cellAt, judge, type LoadedSlice, layOut, placeOf, valueRange } from './cells.ts'

@@ -1,4 +1,4 @@
-import type { PairLimits } from '../../src/compare/pair-statistics.ts'
+import type { PairLimits } from '../../src/compare/pairs/pair-statistics.ts'
 import { blocksInRow, blocksOf } from '../../src/compare/slice/blocks.ts'
 import { decodePairs, type NumberPairs, type RawTensor } from '../../src/compare/slice/classify.ts'
 import type { SliceHeader } from '../../src/compare/slice/contract.ts'

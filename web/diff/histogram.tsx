@@ -1,4 +1,4 @@
-import type { PairLimits } from '../../src/compare/pair-statistics.ts'
+import type { PairLimits } from '../../src/compare/pairs/pair-statistics.ts'
 import { allowance } from '../../src/compare/slice/classify.ts'
 import type { ExponentBin, Tally } from '../../src/compare/slice/tally.ts'
 import { formatNumber } from '../../src/domain/text.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { PairLimits } from '../../src/compare/pair-statistics.ts'
+import type { PairLimits } from '../../src/compare/pairs/pair-statistics.ts'
 import type { WorstPlace } from '../../src/domain/result.ts'
 import { type Cells, cellAt, type Judged, judge, placeOf } from './cells.ts'
 import { formatCount, worsePart } from './format.ts'

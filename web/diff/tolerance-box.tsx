@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { PairLimits } from '../../src/compare/pair-statistics.ts'
+import type { PairLimits } from '../../src/compare/pairs/pair-statistics.ts'
 import { type Limits, limitFrom } from './view-state.ts'
 
 export interface ToleranceBoxProps {

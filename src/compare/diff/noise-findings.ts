@@ -1,5 +1,5 @@
 import { formatNumber } from '../../domain/text.ts'
-import { formatMeasured } from '../rule-text.ts'
+import { formatMeasured } from '../rules/rule-text.ts'
 import { MOST_SCATTERED } from './axis-maps.ts'
 import { type DiffFinding, FEWEST } from './finding.ts'
 import { canTestOrders } from './memory-orders.ts'

@@ -1,5 +1,5 @@
 import { formatShape } from '../../domain/tensor.ts'
-import { formatMeasured } from '../rule-text.ts'
+import { formatMeasured } from '../rules/rule-text.ts'
 import { type AxisMap, findAxisMaps } from './axis-maps.ts'
 import type { OpenPair } from './element-reader.ts'
 import { findShift } from './find-shift.ts'

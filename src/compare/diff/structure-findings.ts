@@ -1,5 +1,5 @@
 import { formatNumber } from '../../domain/text.ts'
-import { indexOf } from '../worst-places.ts'
+import { indexOf } from '../pairs/worst-places.ts'
 import type { AxisProfile } from './axis-profiles.ts'
 import { findPeriod } from './find-period.ts'
 import { type DiffFinding, FEWEST } from './finding.ts'

@@ -1,4 +1,4 @@
-import type { Bar } from '../worst-places.ts'
+import type { Bar } from '../pairs/worst-places.ts'
 
 export type KernelName = 'wasm' | 'scalar'
 

@@ -1,6 +1,6 @@
 import { exponentOf, powerOfTwo } from '../../tensors/float-format.ts'
 import { maxStepsBetween } from '../../tensors/ulp.ts'
-import type { Bar } from '../worst-places.ts'
+import type { Bar } from '../pairs/worst-places.ts'
 import type { BlockLimits, PairKernels, StepFormat } from './contract.ts'
 import * as at from './layout.ts'
 import * as found from './survey-layout.ts'

@@ -1,4 +1,4 @@
-import type { Bar } from '../worst-places.ts'
+import type { Bar } from '../pairs/worst-places.ts'
 import type { BlockLimits, PairKernels, PairScanner, StepFormat } from './contract.ts'
 import * as at from './layout.ts'
 import { KERNELS_WASM } from './wasm.gen.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { encodeBigInts, encodeNumbers } from '../../tensors/encode.ts'
-import type { PairLimits } from '../pair-statistics.ts'
+import type { PairLimits } from '../pairs/pair-statistics.ts'
 import { allowance, classOf, decodePairs, EQUAL, isWorse, NON_FINITE, OVER, severityOf, WITHIN } from './classify.ts'
 import { finiteRange, Tallier } from './tally.ts'
 

@@ -2,8 +2,8 @@ import type { DType } from '../../domain/dtype.ts'
 import { decodeDifferences, decodeNumbers } from '../../tensors/decode.ts'
 import { floatFormat } from '../../tensors/float-format.ts'
 import { allowedAt } from '../kernels/scalar.ts'
-import type { PairLimits } from '../pair-statistics.ts'
-import { mayBeBelowUlp } from '../pair-task.ts'
+import type { PairLimits } from '../pairs/pair-statistics.ts'
+import { mayBeBelowUlp } from '../pairs/pair-task.ts'
 
 /** How two elements meet. */
 export const EQUAL = 0

@@ -1,7 +1,7 @@
 import type { DType } from '../../domain/dtype.ts'
 import type { OutputResult } from '../../domain/result.ts'
 import type { Side } from '../../domain/verdict.ts'
-import type { PairLimits } from '../pair-statistics.ts'
+import type { PairLimits } from '../pairs/pair-statistics.ts'
 import type { CellWindow } from './grid.ts'
 import type { Tally } from './tally.ts'
 

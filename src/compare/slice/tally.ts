@@ -1,4 +1,4 @@
-import type { PairLimits } from '../pair-statistics.ts'
+import type { PairLimits } from '../pairs/pair-statistics.ts'
 import { allowance, finiteSeverity, hasSteps, type NumberPairs, severityOf } from './classify.ts'
 
 /** Errors from 2^exponent to twice that: how many are within their limit and how many over. */

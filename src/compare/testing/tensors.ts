@@ -5,7 +5,7 @@ import { encodeBigInts, encodeNumbers } from '../../tensors/encode.ts'
 import { memorySource } from '../../tensors/memory-source.ts'
 import { compareTensors } from '../compare-tensors.ts'
 import type { Rule } from '../contract.ts'
-import { tableRule } from '../tolerances.ts'
+import { tableRule } from '../rules/tolerances.ts'
 
 export const MODEL = tableRule('float32', 'model')
 export const EXACT: Rule = { kind: 'exact', source: 'exact', flags: [] }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { readConvergenceTests } from '../../files/convergence/read-tests.ts'
 import { resolveOptions } from '../../options/resolve.ts'
 import { CONVERGENCE_OPTIONS } from '../../settings/converge-options.ts'
 import { type ConvergeValues, convergeValues } from '../../settings/converge-values.ts'
+import { readConvergenceTests } from '../../suites/convergence/config/read-tests.ts'
 import type { PlannedTest } from '../../suites/convergence/planned-test.ts'
-import { Storage } from '../../suites/convergence/storage.ts'
+import { Storage } from '../../suites/convergence/storage/storage.ts'
 import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
 import type { RunListeners } from '../judge-suites.ts'
 

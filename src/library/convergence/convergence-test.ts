@@ -1,5 +1,5 @@
 import type { Reporter } from '../../domain/run.ts'
-import type { RunOutcome, RunSignals } from '../../runs/execute.ts'
+import type { RunOutcome, RunSignals } from '../../runs/execute/execute.ts'
 
 export interface ConvergenceTestOptions {
   readonly storagePath: string

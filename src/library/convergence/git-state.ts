@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Environment } from '../../domain/environment.ts'
-import type { GitState } from '../../files/convergence/contract.ts'
+import type { GitState } from '../../suites/convergence/config/contract.ts'
 
 const run = promisify(execFile)
 

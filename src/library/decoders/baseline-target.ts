@@ -1,7 +1,7 @@
 import type { Target } from '../../domain/target.ts'
 import { cleanText } from '../../domain/text.ts'
 import type { Probe } from '../../runtimes/contract.ts'
-import type { Pool } from '../../runtimes/pool.ts'
+import type { Pool } from '../../runtimes/host/pool.ts'
 import { targetNamed } from '../../settings/targets.ts'
 import type { DecodersInvocation } from './decoders-invocation.ts'
 

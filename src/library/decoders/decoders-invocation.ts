@@ -3,7 +3,7 @@ import { UsageError } from '../../domain/errors.ts'
 import { flagOf, type OptionSpec, specsOf } from '../../options/table.ts'
 import { DECODER_OPTIONS } from '../../settings/decoder-options.ts'
 import { type DecoderValues, decoderValues, MODEL_PATHS, withoutEffect } from '../../settings/decoder-values.ts'
-import { KNOWN_LIMITS } from '../../suites/decoders/known-limits.ts'
+import { KNOWN_LIMITS } from '../../suites/decoders/gates/known-limits.ts'
 import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
 
 /** What was asked for of decoders, before anything is known about the models. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { MetricName } from '../../compare/decoders/contract.ts'
 import { FormatError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
-import { type MetricFile, prefixOf } from '../../files/decoders/metric-files.ts'
-import { compareModels } from '../../files/decoders/model-digests.ts'
-import { readThresholds, type ThresholdsFile, thresholdsPath } from '../../files/decoders/thresholds-file.ts'
+import type { MetricName } from '../../suites/decoders/gates/contract.ts'
+import { type MetricFile, prefixOf } from '../../suites/decoders/store/metric-files.ts'
+import { compareModels } from '../../suites/decoders/store/model-digests.ts'
+import { readThresholds, type ThresholdsFile, thresholdsPath } from '../../suites/decoders/store/thresholds-file.ts'
 
 /** The file that is about to be written over. */
 interface Earlier {

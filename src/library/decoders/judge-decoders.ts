@@ -1,4 +1,4 @@
-import type { Pool } from '../../runtimes/pool.ts'
+import type { Pool } from '../../runtimes/host/pool.ts'
 import type { Invocation } from '../invocation.ts'
 import type { JudgedOutcome, ListedCases, Planned, RunListeners } from '../judge-suites.ts'
 import { type DecodersInvocation, withDecoders } from './decoders-invocation.ts'

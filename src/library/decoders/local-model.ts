@@ -1,10 +1,10 @@
 import type { Environment } from '../../domain/environment.ts'
 import { FormatError, UsageError } from '../../domain/errors.ts'
-import type { ModelDigests } from '../../files/decoders/model-digests.ts'
-import { resolveModel } from '../../models/hub/resolve-model.ts'
-import { configOf } from '../../models/hugging-face.ts'
+import { resolveModel } from '../../models/hugging-face/hub/resolve-model.ts'
+import { configOf } from '../../models/hugging-face/model-folder.ts'
 import { modelDigestsOf } from '../../suites/decoders/model-identity.ts'
 import { OnnxExports } from '../../suites/decoders/onnx-exports.ts'
+import type { ModelDigests } from '../../suites/decoders/store/model-digests.ts'
 
 /** Of a folder, or of an id in the Hugging Face cache; null: there is no such model on this machine. */
 export async function localModelDigests(

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import type { Pool } from '../../runtimes/pool.ts'
+import type { Pool } from '../../runtimes/host/pool.ts'
 import { baselineSuite } from '../../suites/decoders/baseline-suite.ts'
 import type { DecoderModel } from '../../suites/decoders/decoder-model.ts'
 import { importedBaselineSuite } from '../../suites/decoders/imported-baseline.ts'

@@ -1,4 +1,4 @@
-import type { Pool } from '../../runtimes/pool.ts'
+import type { Pool } from '../../runtimes/host/pool.ts'
 import { type DecodersSuiteOptions, decodersSuite } from '../../suites/decoders/suite.ts'
 import { reproduceOf } from '../invocation.ts'
 import type { Planned } from '../judge-suites.ts'

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../../runs/execute.ts'
+import type { RunOutcome } from '../../runs/execute/execute.ts'
 import type { DecoderSettings } from '../../settings/assay-config.ts'
 import { checkConfig } from '../../settings/config-schema.ts'
 import { TEST_OPTIONS } from '../../settings/option-table.ts'

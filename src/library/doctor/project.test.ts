@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { executeRun } from '../../runs/execute.ts'
+import { executeRun } from '../../runs/execute/execute.ts'
 import { FAIL, PASS, runRequest, tinySuite } from '../../runs/testing/tiny-suite.ts'
 import { asked, folderWith } from '../testing/project.ts'
 import { examineRecords, examineSettings } from './project.ts'

@@ -1,7 +1,7 @@
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { LaunchContext, Need, Probe } from '../../runtimes/contract.ts'
-import type { Pool } from '../../runtimes/pool.ts'
+import type { Pool } from '../../runtimes/host/pool.ts'
 import { readTarget, runtimeKind, schemaOf, TARGET_SCHEMAS } from '../../runtimes/registry.ts'
 
 /**

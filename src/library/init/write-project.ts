@@ -1,7 +1,7 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import { explainWriteError } from '../../files/atomic.ts'
+import { explainWriteError } from '../../files/disk/atomic.ts'
 import type { PlannedFile, ProjectPlan } from './plan-project.ts'
 
 /** Nothing is replaced unless that was asked for. */

@@ -1,9 +1,9 @@
 import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
+import { compareVersions } from '../../runtimes/install/version-order.ts'
 import { askPython } from '../../runtimes/python/ask-python.ts'
 import { PYTHON_NEEDED } from '../../runtimes/python/engines.ts'
 import { locate } from '../../runtimes/python/find-python.ts'
-import { compareVersions } from '../../runtimes/version-order.ts'
 
 interface BasePython {
   readonly path: string

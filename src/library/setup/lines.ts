@@ -1,5 +1,5 @@
 import { cleanText, wrapText } from '../../domain/text.ts'
-import { shownPath } from '../../files/shown-path.ts'
+import { shownPath } from '../../files/disk/shown-path.ts'
 import type { Style } from '../../reporters/style.ts'
 import type { EngineStates } from './engine-states.ts'
 import type { SetupOutcome } from './setup-python.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Environment } from '../../domain/environment.ts'
-import { eachLine } from '../../runtimes/each-line.ts'
-import { Tail } from '../../runtimes/tail.ts'
+import { eachLine } from '../../runtimes/process/each-line.ts'
+import { Tail } from '../../runtimes/process/tail.ts'
 
 export interface ToolEnd {
   readonly succeeded: boolean

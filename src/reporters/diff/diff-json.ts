@@ -1,9 +1,9 @@
 import type { TensorDiff } from '../../compare/diff/diff-tensors.ts'
 import type { Picture } from '../../compare/diff/picture.ts'
 import { toJson } from '../../domain/json.ts'
-import type { PairsDiff } from '../../files/diff-pairs.ts'
-import type { RunsDiff } from '../../runs/diff-runs.ts'
-import type { StoredRun } from '../../runs/read-run.ts'
+import type { PairsDiff } from '../../files/slices/diff-pairs.ts'
+import type { RunsDiff } from '../../runs/record/diff-runs.ts'
+import type { StoredRun } from '../../runs/record/read-run.ts'
 import type { SideLabels } from './tensor-lines.ts'
 
 const SCHEMA = 'assay/diff@1'

@@ -1,5 +1,5 @@
 import type { ErrorBin, ErrorHistogram } from '../../compare/diff/error-histogram.ts'
-import { formatLimit } from '../../compare/rule-text.ts'
+import { formatLimit } from '../../compare/rules/rule-text.ts'
 import { formatNumber } from '../../domain/text.ts'
 import type { Style } from '../style.ts'
 

@@ -1,8 +1,8 @@
 import { shellWord } from '../../domain/shell.ts'
 import { cleanProse, cleanText, displayWidth, formatNumber, shortenEnd, shortenMiddle } from '../../domain/text.ts'
 import { countVerdicts } from '../../domain/verdict.ts'
-import type { MovedMetric, RunsDiff, Transition } from '../../runs/diff-runs.ts'
-import type { StoredRun } from '../../runs/read-run.ts'
+import type { MovedMetric, RunsDiff, Transition } from '../../runs/record/diff-runs.ts'
+import type { StoredRun } from '../../runs/record/read-run.ts'
 import { countsText } from '../explain.ts'
 import { paintVerdict, type Style } from '../style.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Result } from '../../domain/result.ts'
 import type { Reporter, RunEvent } from '../../domain/run.ts'
 import type { Case, Judgement, Lab, Suite } from '../contract.ts'
-import type { RunRequest } from '../execute.ts'
+import type { RunRequest } from '../execute/execute.ts'
 
 export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'assay-runs-'))

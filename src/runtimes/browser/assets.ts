@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
-import { builtFile } from '../../files/own-files.ts'
+import { builtFile } from '../../files/disk/own-files.ts'
 import { PAGE_DOCUMENT } from './document.ts'
 import type { PageSettings, Visit } from './settings.ts'
 

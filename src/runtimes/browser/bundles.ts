@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import { readText } from '../../files/regular-file.ts'
-import type { ResolvedPackage } from '../resolve.ts'
+import { readText } from '../../files/disk/regular-file.ts'
+import type { ResolvedPackage } from '../install/resolve.ts'
 import type { BrowserDevice } from './schema.ts'
 
 /** How a device is had from onnxruntime-web: which of its bundles, and what the execution provider is called in it. */

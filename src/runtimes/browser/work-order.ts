@@ -1,6 +1,6 @@
 import type { Target } from '../../domain/target.ts'
 import type { LaunchContext } from '../contract.ts'
-import { resolvePackage } from '../resolve.ts'
+import { resolvePackage } from '../install/resolve.ts'
 import { chooseBundle } from './bundles.ts'
 import type { PageSettings } from './settings.ts'
 

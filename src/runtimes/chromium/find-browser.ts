@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { type Environment, setVariables } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { LaunchContext, Need } from '../contract.ts'
-import { findProgram, isExecutable } from '../find-program.ts'
-import { locatePackage, resolvePackage } from '../resolve.ts'
+import { locatePackage, resolvePackage } from '../install/resolve.ts'
+import { findProgram, isExecutable } from '../process/find-program.ts'
 
 const run = promisify(execFile)
 

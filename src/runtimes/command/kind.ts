@@ -1,8 +1,8 @@
 import { parseSeconds } from '../../domain/duration.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Limits, WorkerKind } from '../contract.ts'
-import { noticeUnset } from '../inherited-environment.ts'
-import { locateProgram, workingFolder } from '../locate-program.ts'
+import { noticeUnset } from '../process/inherited-environment.ts'
+import { locateProgram, workingFolder } from '../process/locate-program.ts'
 import { COMMAND_SCHEMA } from './schema.ts'
 
 /** Any program that speaks the worker protocol on its standard streams. */

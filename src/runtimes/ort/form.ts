@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FormOptions, ModelRef } from '../contract.ts'
-import { compareVersions } from '../version-order.ts'
+import { compareVersions } from '../install/version-order.ts'
 import { createSession } from './create-session.ts'
 import type { OnnxRuntime, OrtSessionOptions } from './onnxruntime.ts'
 import { sessionOptions, withFolder } from './session.ts'

@@ -1,7 +1,7 @@
 import type { WorkerKind } from '../contract.ts'
-import { locatePackage, resolvePackage } from '../resolve.ts'
+import { locatePackage, resolvePackage } from '../install/resolve.ts'
+import { inheritedFor } from '../process/worker-variables.ts'
 import { workerEntry } from '../worker-entry.ts'
-import { inheritedFor } from '../worker-variables.ts'
 import { ORT_SCHEMA } from './schema.ts'
 
 /** onnxruntime-node: ONNX Runtime's native library. */

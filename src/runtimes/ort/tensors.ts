@@ -1,7 +1,7 @@
 import type { DType } from '../../domain/dtype.ts'
 import { elementCount, type TensorSource } from '../../domain/tensor.ts'
-import { joinBytes } from '../../files/join-bytes.ts'
 import { alignedBytes } from '../../tensors/bytes.ts'
+import { joinBytes } from '../../tensors/join-bytes.ts'
 import { decodeStrings, encodeStrings } from '../../tensors/strings.ts'
 import type { OnnxRuntime, OrtData, OrtTensor } from './onnxruntime.ts'
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { packagePath } from '../package-path.ts'
+import { packagePath } from '../install/package-path.ts'
 import { serveStdio } from '../worker/serve-stdio.ts'
 import { type NativeOnnxRuntime, ortRuntime } from './runtime.ts'
 

@@ -1,4 +1,4 @@
-import { joinBytes } from '../../files/join-bytes.ts'
+import { joinBytes } from '../../tensors/join-bytes.ts'
 import { allocateBytes } from './bytes.ts'
 import { quoteBytes } from './quote.ts'
 

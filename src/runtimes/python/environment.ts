@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readTextSync } from '../../files/regular-file.ts'
+import { readTextSync } from '../../files/disk/regular-file.ts'
 
 /** What `assay setup python` made; without this file, or with a name missing in it, an installation did not end well. */
 export interface PythonEnvironment {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { makeOwnFolder } from '../own-folder.ts'
+import { makeOwnFolder } from '../install/own-folder.ts'
 import { engineNamed, PYTHON_ENGINES, pinsOf } from './engines.ts'
 import { findPython } from './find-python.ts'
 

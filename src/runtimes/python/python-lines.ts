@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { inheritedEnvironment } from '../inherited-environment.ts'
+import { inheritedEnvironment } from '../process/inherited-environment.ts'
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../../domain/errors.ts'
-import { ownFile } from '../../files/own-files.ts'
+import { ownFile } from '../../files/disk/own-files.ts'
 import type { LaunchContext } from '../contract.ts'
 import { findPython } from './find-python.ts'
 import { PythonDied, PythonLines } from './python-lines.ts'

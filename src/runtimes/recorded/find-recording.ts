@@ -2,9 +2,9 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import type { TensorSource, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
-import { openNpy } from '../../files/npy.ts'
-import { openTrace } from '../../files/safetensors.ts'
-import { readValueFile } from '../../onnx/value-file.ts'
+import { openNpy } from '../../files/formats/npy.ts'
+import { openTrace } from '../../files/formats/safetensors.ts'
+import { readValueFile } from '../../onnx/tensors/value-file.ts'
 import { memorySource } from '../../tensors/memory-source.ts'
 
 /** A safetensors file, or a folder with one, with `<output>.npy` or with `output_<i>.pb`. */

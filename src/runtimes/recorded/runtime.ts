@@ -5,7 +5,7 @@ import { StageError } from '../../domain/errors.ts'
 import { type TensorSink, type Trace, tensorNames } from '../../domain/tensor.ts'
 import { modelFromBytes, readModel } from '../../onnx/model.ts'
 import type { ModelRef, ModelRun, Probe, Runtime, Session } from '../contract.ts'
-import { sendTensor } from '../send-tensor.ts'
+import { sendTensor } from '../worker/send-tensor.ts'
 import { findRecording } from './find-recording.ts'
 
 /** Gives the outputs that lie in the folder named as its device. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { ownFile } from '../../files/own-files.ts'
+import { ownFile } from '../../files/disk/own-files.ts'
 
 /** Variables of the script; what a board has only one of is leased by name. */
 export interface ScriptSettings {

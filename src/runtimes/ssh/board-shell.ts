@@ -1,4 +1,4 @@
-import { Tail } from '../tail.ts'
+import { Tail } from '../process/tail.ts'
 import { BoardError, cannotStart } from './board-command.ts'
 import { type Connection, type SshProcess, startSsh } from './connection.ts'
 import { eachReply, type Reply } from './replies.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
-import { fileChunks } from '../../files/regular-file.ts'
-import { type TarFile, tarByteLength, tarChunks } from '../../files/tar.ts'
+import { fileChunks } from '../../files/disk/regular-file.ts'
+import { type TarFile, tarByteLength, tarChunks } from '../../files/formats/tar.ts'
 import { BoardError } from './board-command.ts'
 
 /** What `deploy=` sends: one file, or a folder as an archive, known by its content. */

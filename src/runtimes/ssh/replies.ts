@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { eachLine } from '../each-line.ts'
+import { eachLine } from '../process/each-line.ts'
 
 /** A line of the board's script; what login shells print besides is not ours. */
 export interface Reply {

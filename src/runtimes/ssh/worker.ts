@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { makeScratch } from '../process/scratch-folder.ts'
 import { ProtocolError } from '../protocol/frame.ts'
-import { makeScratch } from '../scratch-folder.ts'
 import { endWithHost } from '../worker/end-with-host.ts'
 import { readOrder } from '../worker/read-order.ts'
 import { BoardError } from './board-command.ts'

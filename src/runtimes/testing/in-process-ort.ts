@@ -7,9 +7,9 @@ import type { TensorSink, Trace } from '../../domain/tensor.ts'
 import type { DecodeRequest, DecodeStep, InProcessKind, ModelRef, OpenOptions, Runtime, Session } from '../contract.ts'
 import { DEFAULT_LIMITS } from '../contract.ts'
 import { RefusedRequest, WorkerFailure } from '../failure.ts'
+import { createPool, type Pool } from '../host/pool.ts'
 import { type NativeOnnxRuntime, ortRuntime } from '../ort/runtime.ts'
 import { ORT_SCHEMA } from '../ort/schema.ts'
-import { createPool, type Pool } from '../pool.ts'
 import { TARGET_SCHEMAS } from '../registry.ts'
 
 const require = createRequire(import.meta.url)

@@ -8,7 +8,7 @@ import {
   NodeProtoSchema,
 } from '../../onnx/generated/onnx-ml_pb.ts'
 import { writeModel } from '../../onnx/model.ts'
-import { tensorToProto } from '../../onnx/tensor-proto.ts'
+import { tensorToProto } from '../../onnx/tensors/tensor-proto.ts'
 import { encodeNumbers } from '../../tensors/encode.ts'
 import type { InProcessKind, ModelRef } from '../contract.ts'
 import { realOrt } from './in-process-ort.ts'

@@ -1,6 +1,6 @@
 import type { Limits, WorkerKind } from '../contract.ts'
-import { noticeUnset } from '../inherited-environment.ts'
-import { scratchFolder } from '../scratch-folder.ts'
+import { noticeUnset } from '../process/inherited-environment.ts'
+import { scratchFolder } from '../process/scratch-folder.ts'
 import { workerEntry } from '../worker-entry.ts'
 import type { ToolchainOrder } from './build.ts'
 import type { Toolchain } from './definition.ts'

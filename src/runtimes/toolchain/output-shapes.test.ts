@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Target } from '../../domain/target.ts'
-import { memoryTrace } from '../../files/memory-trace.ts'
+import { memoryTrace } from '../../files/formats/memory-trace.ts'
 import { memorySource } from '../../tensors/memory-source.ts'
 import { boundOutputs, checkOutput, checkRawShapes, knownShapes } from './output-shapes.ts'
 

@@ -1,7 +1,7 @@
 import { constants, copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { embedWeights } from '../../onnx/embed-weights.ts'
 import type { OnnxModel } from '../../onnx/model.ts'
+import { embedWeights } from '../../onnx/tensors/embed-weights.ts'
 
 /** Protobuf holds less than 2 GiB, and what is embedded is in memory. */
 const MOST_EMBEDDED_BYTES = 2 ** 30

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { parseSeconds } from '../../domain/duration.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { nearest, unknown } from '../../domain/target.ts'
-import { isVariableName } from '../inherited-environment.ts'
+import { isVariableName } from '../process/inherited-environment.ts'
 import { checkTemplates } from './check-templates.ts'
 import {
   type ArgvTemplate,

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
-import { Tail } from '../tail.ts'
+import { Tail } from '../process/tail.ts'
 
 /** Of a tool that prints without end, the file keeps so much of the beginning, and the end. */
 const MOST_BYTES = 64 * 2 ** 20

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeScratch } from '../scratch-folder.ts'
+import { makeScratch } from '../process/scratch-folder.ts'
 import { readOrder } from '../worker/read-order.ts'
 import { serveStdio } from '../worker/serve-stdio.ts'
 import type { ToolchainOrder } from './build.ts'

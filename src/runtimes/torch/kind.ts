@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { WorkerKind } from '../contract.ts'
+import { scratchFolder } from '../process/scratch-folder.ts'
 import { pythonKind } from '../python/kind.ts'
-import { scratchFolder } from '../scratch-folder.ts'
 import { TORCH_SCHEMA } from './schema.ts'
 
 const PLAIN = pythonKind('torch', TORCH_SCHEMA)

@@ -1,5 +1,5 @@
 import { byteLengthOf, type TensorSource, type Trace, type TraceValue, tensorNames } from '../../domain/tensor.ts'
-import { joinBytes } from '../../files/join-bytes.ts'
+import { joinBytes } from '../../tensors/join-bytes.ts'
 import { allocateBytes } from '../protocol/bytes.ts'
 import { ProtocolError } from '../protocol/frame.ts'
 import type { BytesParams, HostMessage, TensorParams } from '../protocol/messages.ts'

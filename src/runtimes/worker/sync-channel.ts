@@ -1,5 +1,5 @@
 import { readSync, writeSync, writevSync } from 'node:fs'
-import { joinBytes } from '../../files/join-bytes.ts'
+import { joinBytes } from '../../tensors/join-bytes.ts'
 import { allocateBytes, asBuffer } from '../protocol/bytes.ts'
 import {
   decodeHeader,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { judgeWindow } from '../../compare/convergence/judge-window.ts'
 import type { MetricRule, Recording } from '../../domain/convergence.ts'
+import { judgeWindow } from './curves/judge-window.ts'
 import { curveOf, outputOf } from './describe-window.ts'
 
 const EXACT: MetricRule = { comparison: '==', tolerance: { kind: 'exact' }, warmUpSteps: 0, maxOutliers: 0 }

@@ -1,6 +1,6 @@
-import type { JudgedPoint, JudgedSeries, WindowJudgement } from '../../compare/convergence/contract.ts'
-import { furthestPoint, worstFirst } from '../../compare/convergence/worst-point.ts'
 import type { Curve, Metric, OutputResult, WorstPlace } from '../../domain/result.ts'
+import type { JudgedPoint, JudgedSeries, WindowJudgement } from './curves/contract.ts'
+import { furthestPoint, worstFirst } from './curves/worst-point.ts'
 
 const WORST_PLACES = 5
 

@@ -1,7 +1,7 @@
-import { joinWords } from '../../compare/convergence/step-list.ts'
 import { StageError } from '../../domain/errors.ts'
-import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import type { Judgement } from '../../runs/contract.ts'
+import type { Manifest, Sidecar } from './config/contract.ts'
+import { joinWords } from './curves/step-list.ts'
 import { NOTHING_COMPARED } from './nothing-compared.ts'
 import type { PlannedTest } from './planned-test.ts'
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
-import type { ConvergenceTest, GitState, ResumeAt } from '../../files/convergence/contract.ts'
-import type { Storage } from './storage.ts'
+import type { ConvergenceTest, GitState, ResumeAt } from './config/contract.ts'
+import type { Storage } from './storage/storage.ts'
 
 /** A test with everything that its file does not say. */
 export interface PlannedTest {

@@ -1,6 +1,6 @@
 import type { CaseError } from '../../domain/result.ts'
 import type { Side } from '../../domain/verdict.ts'
-import type { ProgramOutcome } from '../../runtimes/program/contract.ts'
+import type { ProgramOutcome } from './program/contract.ts'
 
 /** Why a program could not be judged, with the last that it printed. */
 export function programError(

@@ -1,4 +1,4 @@
-import type { DatedWindows, Sidecar } from '../../files/convergence/contract.ts'
+import type { DatedWindows, Sidecar } from './config/contract.ts'
 
 /** When and at which commit the values of a window were recorded: gathered, or renewed since. */
 export function provenanceOf({ gatheredAt, git, earlier, renewals }: Sidecar, startStep: number) {

@@ -1,13 +1,13 @@
 import type { Recording } from '../../domain/convergence.ts'
-import type { GitState, Sidecar } from '../../files/convergence/contract.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
-import { sampleWindow } from './gather-samples.ts'
+import type { GitState, Sidecar } from './config/contract.ts'
+import { sampleWindow } from './gather/gather-samples.ts'
+import { wholeRecording } from './gather/whole-recording.ts'
 import { replayAll } from './judge-replay.ts'
 import { notesOf } from './judge-replays.ts'
 import { NOTHING_COMPARED } from './nothing-compared.ts'
 import type { ConvergenceOptions } from './planned-test.ts'
 import { renewalChanges } from './renewal-changes.ts'
-import { wholeRecording } from './whole-recording.ts'
 import type { WindowUnderTest } from './window-under-test.ts'
 
 /** Replays a window and puts what it gave into the manifest; a replay that is not whole is never taken. */

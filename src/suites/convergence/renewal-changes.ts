@@ -1,7 +1,7 @@
-import { isFiniteNumber, valueAt } from '../../compare/convergence/logged-values.ts'
-import { stepList } from '../../compare/convergence/step-list.ts'
 import type { Recording } from '../../domain/convergence.ts'
 import { cleanText, formatNumber, formatPair } from '../../domain/text.ts'
+import { isFiniteNumber, valueAt } from './curves/logged-values.ts'
+import { stepList } from './curves/step-list.ts'
 import { seriesName } from './series-name.ts'
 
 type Value = number | string

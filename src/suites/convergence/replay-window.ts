@@ -1,7 +1,7 @@
-import { parseNumber } from '../../compare/convergence/parse-number.ts'
 import type { LogEvent, LoggedMetrics, Recording } from '../../domain/convergence.ts'
 import { StageError } from '../../domain/errors.ts'
-import type { ConvergenceTest, ManifestEntry, ResumeAt } from '../../files/convergence/contract.ts'
+import type { ConvergenceTest, ManifestEntry, ResumeAt } from './config/contract.ts'
+import { parseNumber } from './curves/parse-number.ts'
 
 type Reach = Pick<ConvergenceTest, 'runFor' | 'stepsPerUnit' | 'stepsToRecord' | 'recordingCounts'>
 

@@ -1,6 +1,6 @@
 import { StageError } from '../../domain/errors.ts'
 import type { Lab } from '../../runs/contract.ts'
-import { type GatherPoint, gatherPoint } from './gather-point.ts'
+import { type GatherPoint, gatherPoint } from './gather/gather-point.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { settledReplay } from './settled-replay.ts'
 import { metricsOf } from './window-under-test.ts'

@@ -1,5 +1,5 @@
-import type { ConvergenceTest, ManifestEntry, ResumeAt } from '../../files/convergence/contract.ts'
 import type { Lab } from '../../runs/contract.ts'
+import type { ConvergenceTest, ManifestEntry, ResumeAt } from './config/contract.ts'
 import { isWhole, learnStart, unlearnStart } from './learnt-start.ts'
 import { isHealthy, programError } from './program-error.ts'
 import { type Replay, type ReplayRequest, replay } from './replay.ts'

@@ -1,7 +1,7 @@
-import { isFiniteNumber, metricAt, valueAt } from '../../compare/convergence/logged-values.ts'
-import { joinWords } from '../../compare/convergence/step-list.ts'
 import type { Recording } from '../../domain/convergence.ts'
 import { cleanText } from '../../domain/text.ts'
+import { isFiniteNumber, metricAt, valueAt } from './curves/logged-values.ts'
+import { joinWords } from './curves/step-list.ts'
 import { seriesName } from './series-name.ts'
 
 const SHOWN = 3

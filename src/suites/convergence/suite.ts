@@ -1,6 +1,6 @@
 import { StageError } from '../../domain/errors.ts'
-import type { Manifest, Sidecar } from '../../files/convergence/contract.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import type { Manifest, Sidecar } from './config/contract.ts'
 import { doubtGathering, judgeDoubt } from './doubt-gathering.ts'
 import { judgeReplay } from './judge-replay.ts'
 import { type ConvergenceOptions, type PlannedTest, sourcePathOf } from './planned-test.ts'

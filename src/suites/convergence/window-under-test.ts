@@ -1,4 +1,4 @@
-import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from '../../files/convergence/contract.ts'
+import type { CheckpointFacts, Manifest, ManifestEntry, Sidecar } from './config/contract.ts'
 import type { PlannedTest } from './planned-test.ts'
 
 /** One recording of a manifest, to be done again. */

@@ -1,10 +1,10 @@
-import { METRICS, type MetricName, type SequenceSummary } from '../../compare/decoders/contract.ts'
-import type { MeasuredSequence } from '../../compare/decoders/summarise-sequence.ts'
 import { StageError } from '../../domain/errors.ts'
-import { writeMetricFiles } from '../../files/decoders/metric-files.ts'
-import type { MetricShape } from '../../files/decoders/metric-names.ts'
-import { type SequencesFile, writeSequences } from '../../files/decoders/sequences-file.ts'
 import type { Judgement } from '../../runs/contract.ts'
+import { METRICS, type MetricName, type SequenceSummary } from './gates/contract.ts'
+import type { MeasuredSequence } from './gates/summarise-sequence.ts'
+import { writeMetricFiles } from './store/metric-files.ts'
+import type { MetricShape } from './store/metric-names.ts'
+import { type SequencesFile, writeSequences } from './store/sequences-file.ts'
 
 /** What a baseline was found to do, and where that is known from. */
 export interface Learnt extends Omit<SequencesFile, 'created' | 'sequences' | 'shape'> {

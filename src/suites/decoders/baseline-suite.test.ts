@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readSequences } from '../../files/decoders/sequences-file.ts'
-import type { RunOutcome } from '../../runs/execute.ts'
+import type { RunOutcome } from '../../runs/execute/execute.ts'
 import { freshFolder } from '../../runs/testing/tiny-suite.ts'
 import { plantedKind } from '../../runtimes/testing/planted-fault.ts'
 import { judgeDecoders, learnBaseline, microModel, pairedWith } from '../testing/decoders.ts'
 import { onlyResult } from '../testing/judge.ts'
 import type { DecoderModel } from './decoder-model.ts'
+import { readSequences } from './store/sequences-file.ts'
 
 const BASELINE = 'ort:cpu,variant=fp16'
 const MORE = { tokensPerSequence: 24 }

@@ -1,5 +1,5 @@
-import type { MeasuredSequence } from '../../compare/decoders/summarise-sequence.ts'
 import type { DecodedBatch } from './decode-batches.ts'
+import type { MeasuredSequence } from './gates/summarise-sequence.ts'
 
 /** Everything that was decoded for a case, batch after batch. */
 export interface DecodedBatches {

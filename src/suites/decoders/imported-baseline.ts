@@ -1,5 +1,5 @@
 import { StageError, UsageError } from '../../domain/errors.ts'
-import { digestOf } from '../../files/digest.ts'
+import { digestOf } from '../../files/disk/digest.ts'
 import type { Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { captureBaseline } from './baseline-files.ts'
 import type { DecodedBatch } from './decode-batches.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeRate } from '../../compare/decoders/rate-gate.ts'
+import { judgeRate } from './gates/rate-gate.ts'
 import { LogLines } from './log-lines.ts'
 
 const c = {

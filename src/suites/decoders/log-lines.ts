@@ -1,6 +1,6 @@
 import type { DecodedBatch } from './decode-batches.ts'
 import { areTokensEqual, type DecodedBatches } from './decoded-batches.ts'
-import type { GateOutcome } from './gate-choice.ts'
+import type { GateOutcome } from './gates/gate-choice.ts'
 import type { DecoderCase } from './suite.ts'
 
 const RANK = '[ 0/ 1]: '

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { FormatError } from '../../domain/errors.ts'
-import { CONFIG, type ModelDigests } from '../../files/decoders/model-digests.ts'
-import { digestOf, type FileDigests } from '../../files/digest.ts'
-import { readText } from '../../files/regular-file.ts'
-import { MISSING_FILE, neededFiles } from '../../models/hub/needed-files.ts'
+import { digestOf, type FileDigests } from '../../files/disk/digest.ts'
+import { readText } from '../../files/disk/regular-file.ts'
+import { MISSING_FILE, neededFiles } from '../../models/hugging-face/hub/needed-files.ts'
 import type { OnnxExports } from './onnx-exports.ts'
+import { CONFIG, type ModelDigests } from './store/model-digests.ts'
 
 /** Tools write them anew wherever they save a model. */
 const OF_NO_EFFECT = ['_name_or_path', 'transformers_version']

@@ -1,5 +1,5 @@
-import { FileDigests } from '../../files/digest.ts'
-import { decoderOf, type OnnxDecoder } from '../../models/onnx-decoder.ts'
+import { FileDigests } from '../../files/disk/digest.ts'
+import { decoderOf, type OnnxDecoder } from '../../models/hugging-face/onnx-decoder.ts'
 
 /** ONNX exports of folders, each read and cut once in a run. */
 export class OnnxExports {

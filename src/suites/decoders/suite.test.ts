@@ -11,7 +11,7 @@ import { type Fault, plantedKind } from '../../runtimes/testing/planted-fault.ts
 import { type DecodingRequest, judgeDecoders, microModel, RATE } from '../testing/decoders.ts'
 import { onlyResult } from '../testing/judge.ts'
 import type { DecoderModel } from './decoder-model.ts'
-import type { GateChoice } from './gate-choice.ts'
+import type { GateChoice } from './gates/gate-choice.ts'
 
 let healthy: DecoderModel
 let other: DecoderModel

@@ -1,11 +1,11 @@
-import { keptCount } from '../../compare/decoders/compare-tokens.ts'
-import type { KeptStep } from '../../compare/decoders/contract.ts'
 import type { TextBlock } from '../../domain/result.ts'
 import { cleanText, formatNumber } from '../../domain/text.ts'
 import type { DecodedBatch } from './decode-batches.ts'
 import { decodeSide } from './decode-side.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import type { Described } from './describe-decoder.ts'
+import { keptCount } from './gates/compare-tokens.ts'
+import type { KeptStep } from './gates/contract.ts'
 
 const SHOWN = 3
 const TOP_SHOWN = 5

@@ -1,6 +1,6 @@
 import type { LogitsRow } from '../../compare/logits.ts'
 import type { Metric } from '../../domain/result.ts'
-import { compareLogitTensors } from '../../files/compare-logits.ts'
+import { compareLogitTensors } from '../../files/parallel/compare-logits.ts'
 import type { DecodedBatches } from './decoded-batches.ts'
 
 /** Metrics over the whole vocabulary, where both sides kept all logits. */

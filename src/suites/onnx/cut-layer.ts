@@ -2,13 +2,13 @@ import { SkipCase } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TensorSource, Trace } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
-import { digestOf } from '../../files/digest.ts'
+import { digestOf } from '../../files/disk/digest.ts'
 import { carriedAs } from '../../onnx/carriers.ts'
-import type { Layer } from '../../onnx/layer-border.ts'
-import { type LayerSource, layerModel, namelessModel } from '../../onnx/layer-model.ts'
+import type { Layer } from '../../onnx/layers/layer-border.ts'
+import { type LayerSource, layerModel, namelessModel } from '../../onnx/layers/layer-model.ts'
 import { type ModelFacts, modelFacts, writeModel } from '../../onnx/model.ts'
+import { type CapturedSide, type CaptureSetup, captureSide, type SideModel } from '../tensors/sides.ts'
 import { renamedTrace } from './renamed-trace.ts'
-import { type CapturedSide, type CaptureSetup, captureSide, type SideModel } from './sides.ts'
 
 /** A layer as a model of its own, with its inputs. */
 export interface CutLayer {

@@ -1,6 +1,6 @@
 import { shellWord } from '../../domain/shell.ts'
-import { FOUND, placeName } from '../../models/input-dims.ts'
-import type { InputPolicy } from '../../models/input-policy.ts'
+import { FOUND, placeName } from '../../models/inputs/input-dims.ts'
+import type { InputPolicy } from '../../models/inputs/input-policy.ts'
 import type { SearchOutcome } from './input-search.ts'
 import type { FoundInputs, PreparedInputs } from './inputs.ts'
 

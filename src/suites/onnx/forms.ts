@@ -1,8 +1,8 @@
 import type { Target } from '../../domain/target.ts'
 import { shortenEnd } from '../../domain/text.ts'
-import { patternTexts } from '../../onnx/changes-text.ts'
-import type { GraphChanges } from '../../onnx/graph-changes.ts'
-import type { Pool } from '../../runtimes/pool.ts'
+import { patternTexts } from '../../onnx/changes/changes-text.ts'
+import type { GraphChanges } from '../../onnx/changes/graph-changes.ts'
+import type { Pool } from '../../runtimes/host/pool.ts'
 
 /** One form of a model, as far as it could be had. */
 export interface WrittenForm {

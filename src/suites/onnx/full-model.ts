@@ -1,22 +1,13 @@
 import { resolve } from 'node:path'
 import type { TraceComparison } from '../../compare/contract.ts'
-import { insideBand } from '../../compare/inside-band.ts'
+import { insideBand } from '../../compare/rules/inside-band.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Side } from '../../domain/verdict.ts'
-import { valueSpec } from '../../onnx/value-spec.ts'
+import { valueSpec } from '../../onnx/tensors/value-spec.ts'
 import type { Case, Judgement, Lab } from '../../runs/contract.ts'
-import { explainByFunctions } from './explained.ts'
-import { type Fitting, onFittingInputs } from './fit-inputs.ts'
-import type { PreparedInputs } from './inputs.ts'
-import { judgementOf, keepTraces } from './judgement.ts'
-import { type LoadedModel, loadModel } from './load.ts'
-import { compareOthers } from './other-references.ts'
-import { judgePromised } from './promised.ts'
-import { readDataSet } from './recorded.ts'
-import { remembered } from './remembered.ts'
-import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from './rules.ts'
-import { type BandRequest, type MeasuredBand, measureBand } from './sensitivity.ts'
-import { withLayers } from './settle.ts'
+import { type LoadedModel, loadModel } from '../tensors/load.ts'
+import { compareOthers } from '../tensors/other-references.ts'
+import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from '../tensors/rules.ts'
 import {
   bothSides,
   type CapturedSide,
@@ -26,7 +17,16 @@ import {
   passesAlone,
   warmUp,
   wholeModel,
-} from './sides.ts'
+} from '../tensors/sides.ts'
+import { explainByFunctions } from './explained.ts'
+import { type Fitting, onFittingInputs } from './fit-inputs.ts'
+import type { PreparedInputs } from './inputs.ts'
+import { judgementOf, keepTraces } from './judgement.ts'
+import { judgePromised } from './promised.ts'
+import { readDataSet } from './recorded.ts'
+import { remembered } from './remembered.ts'
+import { type BandRequest, type MeasuredBand, measureBand } from './sensitivity.ts'
+import { withLayers } from './settle.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
 export interface FullModelCase extends Case {

@@ -2,11 +2,11 @@ import type { TraceComparison } from '../../compare/contract.ts'
 import { INPUTS_FOUND } from '../../domain/result.ts'
 import type { Side, Verdict } from '../../domain/verdict.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
+import type { OtherVerdicts } from '../tensors/other-references.ts'
+import type { CapturedSide } from '../tensors/sides.ts'
 import type { Explanation } from './explained.ts'
-import type { OtherVerdicts } from './other-references.ts'
 import { PROMISED, UNPROMISED } from './promised.ts'
 import type { MeasuredBand } from './sensitivity.ts'
-import type { CapturedSide } from './sides.ts'
 
 /** What was found out about a deviation besides its size. */
 interface DeviationFacts {

@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Trace } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
-import { createTraceWriter } from '../../files/trace-writer.ts'
+import { createTraceWriter } from '../../files/formats/trace-writer.ts'
 import { writeModel } from '../../onnx/model.ts'
 import type { Lab } from '../../runs/contract.ts'
-import { sendTensor } from '../../runtimes/send-tensor.ts'
+import { sendTensor } from '../../runtimes/worker/send-tensor.ts'
 import type { CutLayer } from './cut-layer.ts'
 
 /** The one-layer model, its inputs and what sides made of them, as far as they did, stay with the run. */

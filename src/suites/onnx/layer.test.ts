@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { tensor } from '../../../test/small-models.ts'
 import type { Result } from '../../domain/result.ts'
 import { buildModel, type NodeParts } from '../../onnx/builder.ts'
-import type { RunOutcome } from '../../runs/execute.ts'
+import type { RunOutcome } from '../../runs/execute/execute.ts'
 import { type Fault, hasOp, plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
 import { folderWith, type Judging, judgeModels, verdicts } from '../testing/judge.ts'
 

@@ -1,6 +1,6 @@
 import { DTYPES } from '../../domain/dtype.ts'
 import { elementCount, type TensorSource, type TensorSpec } from '../../domain/tensor.ts'
-import { digestOf } from '../../files/digest.ts'
+import { digestOf } from '../../files/disk/digest.ts'
 import { randomStream } from '../../models/random.ts'
 import { encodeNumbers } from '../../tensors/encode.ts'
 import { memorySource } from '../../tensors/memory-source.ts'

@@ -4,7 +4,7 @@ import { tensor } from '../../../test/small-models.ts'
 import type { Tensor } from '../../domain/tensor.ts'
 import { buildModel, type NodeParts } from '../../onnx/builder.ts'
 import { TensorProtoSchema } from '../../onnx/generated/onnx-ml_pb.ts'
-import { tensorToProto } from '../../onnx/tensor-proto.ts'
+import { tensorToProto } from '../../onnx/tensors/tensor-proto.ts'
 import { hasOp, plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
 import { folderWith, judgeModels, onlyResult } from '../testing/judge.ts'
 

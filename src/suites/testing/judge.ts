@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Result } from '../../domain/result.ts'
 import type { Suite } from '../../runs/contract.ts'
-import { executeRun, type RunOutcome, type RunRequest } from '../../runs/execute.ts'
+import { executeRun, type RunOutcome, type RunRequest } from '../../runs/execute/execute.ts'
 import { freshFolder, runRequest } from '../../runs/testing/tiny-suite.ts'
 import type { InProcessKind } from '../../runtimes/contract.ts'
 import { inProcessPool, testTarget } from '../../runtimes/testing/in-process-ort.ts'
-import { type LayersSuiteOptions, layersSuite } from '../layers/suite.ts'
+import { type LayersSuiteOptions, layersSuite } from '../folders/suite.ts'
 import { type OnnxSuite, type OnnxSuiteOptions, onnxSuite } from '../onnx/suite.ts'
 
 /** A folder of its own with these files. */

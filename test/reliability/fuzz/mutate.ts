@@ -1,4 +1,4 @@
-import { joinBytes } from '../../../src/files/join-bytes.ts'
+import { joinBytes } from '../../../src/tensors/join-bytes.ts'
 import type { Draw } from './draw.ts'
 
 /** No input grows beyond this, however often parts of it are repeated. */

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DOCUMENTED_CONFIG } from '../../../files/convergence/testing/documented-config.ts'
+import { DOCUMENTED_CONFIG } from '../config/testing/documented-config.ts'
 import type { PlannedTest } from '../planned-test.ts'
 import { planOf } from './demo-window.ts'
 

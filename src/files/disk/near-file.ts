@@ -1,0 +1,12 @@
+import { readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { nearest } from '../../domain/target.ts'
+
+/** A file or folder beside a mistyped one with nearly that name; null where there is none. */
+export function nearFile(path: string, cwd = '.'): string | null {
+  const folder = dirname(path)
+  const place = resolve(cwd, folder)
+  if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) return null
+  const near = nearest(basename(path), readdirSync(place))
+  return near === null ? null : folder === '.' && !path.startsWith('.') ? near : join(folder, near)
+}

@@ -1,0 +1,214 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UsageError } from '../../../domain/errors.ts'
+import { explainWriteError, writeAt } from '../../../files/disk/atomic.ts'
+import { digestOf, sha256File } from '../../../files/disk/digest.ts'
+import { fileChunks } from '../../../files/disk/regular-file.ts'
+import { explainFailure, type HubAnswer, pause, Unreachable } from './http.ts'
+import { type HubClient, type HubFile, hexOf } from './hub-client.ts'
+
+interface DownloadRequest {
+  readonly client: HubClient
+  readonly id: string
+  readonly commit: string
+  readonly file: HubFile
+  /** Folder of the model in the cache. */
+  readonly repository: string
+  /** Gets how many bytes of the file are there, whenever there are more. */
+  readonly onBytes: (doneBytes: number) => void
+}
+
+/** A part of a file that nobody has written to for so long belongs to nobody. */
+const ABANDONED_MS = 60_000
+
+/** Brings a file's content into the cache and gives the name of its blob. */
+export async function downloadBlob(request: DownloadRequest): Promise<string> {
+  const { file, repository } = request
+  const blobs = join(repository, 'blobs')
+  const known = file.sha256 ?? file.gitId
+  if (known !== null && (await isWhole(join(blobs, known), file.byteLength))) return known
+  const key = known ?? digestOf([request.commit, file.name]).slice(0, 40)
+  try {
+    await mkdir(blobs, { recursive: true })
+    const part = await claimPart(blobs, key)
+    return await completePart(request, part, join(blobs, `${key}.assay-left.incomplete`))
+  } catch (error) {
+    throw explainWriteError(error, blobs)
+  }
+}
+
+async function isWhole(path: string, byteLength: number | null): Promise<boolean> {
+  const found = await stat(path).catch(() => null)
+  return found?.isFile() === true && (byteLength === null || found.size === byteLength)
+}
+
+/** What an earlier download left, or an empty file; the name is nobody else's. */
+async function claimPart(blobs: string, key: string): Promise<string> {
+  const own = join(blobs, `${key}.assay-${process.pid}-${randomBytes(4).toString('hex')}.incomplete`)
+  const parts = (await readdir(blobs)).filter((name) => name.startsWith(`${key}.assay-`))
+  for (const name of parts) {
+    const path = join(blobs, name)
+    const isLeft = name.includes('.assay-left.') || (await ageMs(path)) > ABANDONED_MS
+    if (isLeft && (await isTaken(path, own))) return own
+  }
+  return own
+}
+
+/** Of two that want it, one is faster. */
+async function isTaken(path: string, own: string): Promise<boolean> {
+  return rename(path, own).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function ageMs(path: string): Promise<number> {
+  return stat(path).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => 0,
+  )
+}
+
+async function completePart(request: DownloadRequest, part: string, left: string): Promise<string> {
+  let told: Told
+  try {
+    told = await fetchPart(request, part)
+  } catch (error) {
+    await rename(part, left).catch(() => undefined)
+    throw error
+  }
+  try {
+    await verify(request, part, told)
+    const name = request.file.sha256 ?? request.file.gitId ?? told.blob
+    await rename(part, join(request.repository, 'blobs', name))
+    return name
+  } finally {
+    await rm(part, { force: true })
+  }
+}
+
+/** What the answers to a download say about the file. */
+interface Told {
+  readonly byteLength: number | null
+  readonly sha256: string | null
+  readonly blob: string
+}
+
+/** Goes on where it was broken off, as long as there is progress. */
+async function fetchPart(request: DownloadRequest, part: string): Promise<Told> {
+  const { call } = request.client
+  const handle = await open(part, constants.O_RDWR | constants.O_CREAT)
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const before = (await handle.stat()).size
+      try {
+        const told = await fetchRest(request, handle, before, part)
+        await handle.sync()
+        return told
+      } catch (error) {
+        if (!(error instanceof Unreachable) || error.isLasting || attempt >= call.retryPolicy.attempts) throw error
+        if ((await handle.stat()).size > before) attempt = 0
+        await pause(Math.max(1, attempt), call)
+      }
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+async function fetchRest(request: DownloadRequest, handle: FileHandle, from: number, part: string): Promise<Told> {
+  const { client, id, commit, file } = request
+  if (file.byteLength !== null && from > file.byteLength) return restart(request, handle, part)
+  if (file.byteLength === from && from > 0) return toldBy(new Headers(), request, from)
+  const answer = await client.file(id, commit, file.name, from)
+  try {
+    if (answer.response.status === 416 && from > 0) return await restart(request, handle, part)
+    if (!answer.response.ok) throw client.refusal({ id, revision: commit }, answer.response, file.name)
+    return await receive(request, answer, handle, from, part)
+  } finally {
+    answer.close()
+  }
+}
+
+async function restart(request: DownloadRequest, handle: FileHandle, part: string): Promise<Told> {
+  await handle.truncate(0)
+  return fetchRest(request, handle, 0, part)
+}
+
+async function receive(
+  request: DownloadRequest,
+  { response, hubHeaders, heard }: HubAnswer,
+  handle: FileHandle,
+  from: number,
+  part: string,
+): Promise<Told> {
+  const start = response.status === 206 ? rangeStart(response, from) : 0
+  const rest = countIn(response.headers.get('content-length'))
+  const told = toldBy(hubHeaders, request, rest === null ? null : start + rest)
+  let at = start
+  if (start < from) await handle.truncate(start)
+  try {
+    for await (const chunk of response.body ?? []) {
+      heard()
+      if (told.byteLength !== null && at + chunk.byteLength > told.byteLength) throw tooMuch(request, told.byteLength)
+      await writeAt(handle, chunk, at, part)
+      at += chunk.byteLength
+      request.onBytes(at)
+    }
+  } catch (error) {
+    throw explainFailure(error, response.url, request.client.call)
+  }
+  if (told.byteLength !== null && at < told.byteLength) {
+    throw new Unreachable(`${request.file.name} broke off after ${at} of ${told.byteLength} bytes; try again`, false)
+  }
+  return told
+}
+
+/** Nothing that is longer than promised can be what was promised, and it may have no end. */
+function tooMuch({ file, client }: DownloadRequest, byteLength: number): UsageError {
+  const from = new URL(client.call.settings.endpoint).host
+  return new UsageError('damaged', `${file.name} from ${from} has more than the ${byteLength} bytes that the hub says`)
+}
+
+/** A server that gives another part than was asked for cannot be gone on with. */
+function rangeStart(response: Response, from: number): number {
+  const start = countIn(/^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1] ?? null)
+  if (start === from) return from
+  throw new UsageError(
+    'network',
+    `${new URL(response.url).host} gives another part of a file than was asked for; try again`,
+  )
+}
+
+function toldBy(headers: Headers, { file, commit }: DownloadRequest, received: number | null): Told {
+  const tag = (headers.get('x-linked-etag') ?? headers.get('etag') ?? '').replace(/^W\//, '').replaceAll('"', '')
+  return {
+    byteLength: file.byteLength ?? countIn(headers.get('x-linked-size')) ?? received,
+    sha256: file.sha256 ?? hexOf(headers.get('x-linked-etag')?.replaceAll('"', ''), 64),
+    blob: hexOf(tag, 64) ?? hexOf(tag, 40) ?? digestOf([commit, file.name]).slice(0, 40),
+  }
+}
+
+function countIn(text: string | null): number | null {
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
+}
+
+async function verify({ file, client }: DownloadRequest, part: string, told: Told): Promise<void> {
+  const { size } = await stat(part)
+  const from = new URL(client.call.settings.endpoint).host
+  const refuse = (found: string) =>
+    new UsageError('damaged', `${file.name} from ${from} ${found}; it was removed, try again`)
+  if (told.byteLength !== null && size !== told.byteLength)
+    throw refuse(`has ${size} bytes, expected ${told.byteLength}`)
+  if (told.sha256 !== null && (await sha256File(part)) !== told.sha256)
+    throw refuse(`has another SHA-256 than the hub says`)
+  if (file.gitId !== null && (await gitIdOf(part, size)) !== file.gitId) throw refuse('is not what the hub has')
+}
+
+async function gitIdOf(path: string, byteLength: number): Promise<string> {
+  const hash = createHash('sha1').update(`blob ${byteLength}\0`)
+  for await (const chunk of fileChunks(path)) hash.update(chunk)
+  return hash.digest('hex')
+}

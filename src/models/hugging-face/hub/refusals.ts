@@ -1,0 +1,57 @@
+import { UsageError } from '../../../domain/errors.ts'
+import { nearest } from '../../../domain/target.ts'
+import { cleanText } from '../../../domain/text.ts'
+import { nearFile } from '../../../files/disk/near-file.ts'
+import type { ModelId } from './model-id.ts'
+import type { Wanted } from './needed-files.ts'
+import type { HubSettings } from './settings.ts'
+import { cachedIds } from './snapshot.ts'
+
+/** Neither a path that exists nor anything that could be an id. */
+export function noSuchPath(text: string, cwd: string): UsageError {
+  const near = nearFile(text, cwd)
+  const advice = near ? `did you mean ${near}?` : 'give a folder, a file, or an id such as owner/name'
+  return new UsageError('missing-model', `${cleanText(text, 200)} does not exist; ${advice}`)
+}
+
+/** Not on this machine, and nobody may be asked. */
+export function notHere(
+  text: string,
+  { id }: ModelId,
+  settings: HubSettings,
+  near: string | null,
+  isPartial: boolean,
+): UsageError {
+  const cache = settings.cacheFolder
+  const found = isPartial
+    ? `the Hugging Face cache ${cache} holds only a part of ${text}`
+    : `${text} is no folder here and not in the Hugging Face cache ${cache}`
+  const meant = isPartial ? null : (near ?? nearest(id, cachedIds(cache)))
+  const advice = meant
+    ? `did you mean ${meant}?`
+    : `allow the hub, or download it where that is possible (hf download ${id}) and name the folder`
+  return new UsageError('offline', `${found}, and ${settings.offlineBecause} forbids asking the hub; ${advice}`)
+}
+
+/** A mistyped path looks like an id. */
+export function withNearPath(error: UsageError, text: string, cwd: string): UsageError {
+  const near = error.code === 'unknown-model' || error.code === 'login' ? nearFile(text, cwd) : null
+  if (near === null) return error
+  return new UsageError(error.code, `${error.message}; or did you mean the path ${near}?`, { cause: error })
+}
+
+const KINDS = { onnx: 'ONNX model', safetensors: 'safetensors weights' }
+
+export function noWeights(id: string, { weights }: Wanted, names: readonly string[]): UsageError {
+  const wanted = weights.map((kind) => KINDS[kind]).join(' or ')
+  const others = names.filter((name) => /\.(onnx|safetensors|bin|pt|pth|gguf|h5|msgpack)$/.test(name))
+  const shown = others
+    .slice(0, 4)
+    .map((name) => cleanText(name, 60))
+    .join(', ')
+  const found = others.length === 0 ? 'no weights at all' : `${shown}${others.length > 4 ? ' …' : ''}`
+  return new UsageError(
+    'no-weights',
+    `${id} has no ${wanted} that can be used (it has ${found}); convert it, or give another model`,
+  )
+}

@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import { digestOf, type FileDigests } from '../../files/disk/digest.ts'
+import { walkFiles } from '../../files/disk/glob.ts'
+import { readTextSync } from '../../files/disk/regular-file.ts'
+import type { InputUse } from '../../onnx/inputs/input-uses.ts'
+
+const CONFIG = 'config.json'
+/** What decides what a folder computes: its configuration, its weights, its own code. */
+const DECISIVE = new Set(['.json', '.safetensors', '.bin', '.pt', '.pth', '.py'])
+const LARGEST_CONFIG = 2 ** 24
+
+/** The configuration of a model in the Hugging Face layout: a folder with it, or the file itself; null: it is none. */
+export function configOf(path: string): string | null {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  if (!isFolder && basename(path) !== CONFIG) return null
+  const file = isFolder ? join(path, CONFIG) : path
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found?.isFile() || found.size > LARGEST_CONFIG) return null
+  const config = readConfig(file)
+  return config && ('model_type' in config || 'architectures' in config) ? file : null
+}
+
+/** null: no JSON object, so some other program's. */
+function readConfig(file: string): Record<string, unknown> | null {
+  try {
+    const config: unknown = JSON.parse(readTextSync(file, LARGEST_CONFIG))
+    return typeof config === 'object' && config !== null && !Array.isArray(config) ? { ...config } : null
+  } catch {
+    return null
+  }
+}
+
+/** Of a folder everything that decides what it computes, of a bare configuration that alone. */
+export async function folderDigest(path: string, digests: FileDigests): Promise<string> {
+  if (basename(path) === CONFIG) return digestOf({ config: await digests.of(path) })
+  const parts: Record<string, string> = {}
+  for (const file of walkFiles(path)) {
+    if (DECISIVE.has(extname(file))) parts[file.slice(path.length)] = await digests.of(file)
+  }
+  return digestOf(parts)
+}
+
+/** How the inputs that such models are usually called with are filled. */
+export function inputUsesOf(path: string): Map<string, InputUse> {
+  const file = configOf(path)
+  const config = file === null ? {} : (readConfig(file) ?? {})
+  const below = (key: string): InputUse => {
+    const size = sizeIn(config, key)
+    return { kind: 'index', low: 0, high: Math.max(0, (size ?? 1) - 1), because: `${key} is ${size ?? 'not given'}` }
+  }
+  const ones: InputUse = { kind: 'fixed', each: 1, because: 'nothing is padding' }
+  return new Map([
+    ['input_ids', below('vocab_size')],
+    ['decoder_input_ids', below('vocab_size')],
+    ['token_type_ids', below('type_vocab_size')],
+    ['attention_mask', ones],
+    ['decoder_attention_mask', ones],
+    ['position_ids', { kind: 'positions', high: null, because: 'it counts positions' }],
+  ])
+}
+
+/** Models of several parts have the sizes of their text in a section of its own. */
+function sizeIn(config: Record<string, unknown>, key: string): number | null {
+  const sections = [config, config.text_config, config.decoder, config.encoder]
+  for (const section of sections) {
+    if (typeof section !== 'object' || section === null) continue
+    const value: unknown = Reflect.get(section, key)
+    if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+  }
+  return null
+}

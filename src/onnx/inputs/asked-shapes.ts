@@ -1,0 +1,126 @@
+import { entryOf } from '../../domain/entry.ts'
+import type { ModelProto, NodeProto } from '../generated/onnx-ml_pb.ts'
+import { attributeOf, nodeLabel } from '../walk.ts'
+import { type GraphScope, scopeOfGraph, siteOf } from './graph-scope.ts'
+import type { NodeUse } from './input-roles.ts'
+
+/** What operators ask of the shape of a graph input. */
+export interface AskedShape {
+  /** How many axes it must have; null where no operator says. */
+  readonly rank: number | null
+  /** By axis; a negative one counts from the end. */
+  readonly sizes: ReadonlyMap<number, AskedSize>
+}
+
+export interface AskedSize {
+  readonly size: number
+  readonly because: string
+}
+
+interface Ask {
+  readonly rank?: number
+  readonly axis?: number
+  readonly size?: number | null | undefined
+}
+
+/** Operator → what its first input must be, as its weights tell. */
+const ASKS: Readonly<Record<string, (site: NodeUse) => Ask>> = {
+  Conv: (site) => convolved(site, (weights) => times(weights[1], site.attribute('group', 1))),
+  ConvTranspose: (site) => convolved(site, (weights) => weights[0]),
+  BatchNormalization: (site) => ({ axis: 1, size: site.shapeOf(1)?.[0] }),
+  InstanceNormalization: (site) => ({ axis: 1, size: site.shapeOf(1)?.[0] }),
+  MatMul: (site) => ({ axis: -1, size: site.shapeOf(1)?.at(-2) }),
+  Gemm: (site) => ({
+    rank: 2,
+    axis: site.attribute('transA', 0) === 1 ? 0 : 1,
+    size: site.shapeOf(1)?.[site.attribute('transB', 0)],
+  }),
+  LSTM: (site) => ({ rank: 3, axis: 2, size: site.shapeOf(1)?.[2] }),
+  GRU: (site) => ({ rank: 3, axis: 2, size: site.shapeOf(1)?.[2] }),
+  RNN: (site) => ({ rank: 3, axis: 2, size: site.shapeOf(1)?.[2] }),
+  MaxPool: pooled,
+  AveragePool: pooled,
+}
+
+function convolved(site: NodeUse, channels: (weights: readonly (number | null)[]) => number | null | undefined): Ask {
+  const weights = site.shapeOf(1)
+  return weights ? { rank: weights.length, axis: 1, size: channels(weights) } : {}
+}
+
+function pooled({ node }: NodeUse): Ask {
+  const kernel = attributeOf(node, 'kernel_shape')?.ints
+  return kernel ? { rank: kernel.length + 2 } : {}
+}
+
+const times = (size: number | null | undefined, by: number) => (size ? size * by : null)
+
+const KEEPING = new Set(
+  'Identity Cast CastLike Dropout Relu LeakyRelu Sigmoid Tanh Neg Abs Exp Log Sqrt Clip Floor Ceil Round'.split(' '),
+)
+const BROADCASTING = new Set(['Add', 'Sub', 'Mul', 'Div', 'Pow'])
+
+/** A value that has the shape of a graph input, perhaps with its axes in another order. */
+interface Likeness {
+  readonly name: string
+  /** Its axis i is this axis of the input; null: as they are. */
+  readonly axes: readonly number[] | null
+}
+
+/** Of every graph input whose shape reaches an operator that asks for a certain one. */
+export function findAskedShapes({ graph }: ModelProto): Map<string, AskedShape> {
+  if (!graph) return new Map()
+  const scope = scopeOfGraph(graph)
+  return new Map(graph.input.map(({ name }) => [name, askedOf(name, scope)]))
+}
+
+function askedOf(input: string, scope: GraphScope): AskedShape {
+  const asked = { rank: null as number | null, sizes: new Map<number, AskedSize>() }
+  const queue: Likeness[] = [{ name: input, axes: null }]
+  const seen = new Set<string>()
+  for (const like of queue) {
+    if (seen.has(like.name)) continue
+    seen.add(like.name)
+    for (const { node, position } of scope.consumers.get(like.name) ?? []) {
+      const site = siteOf(scope, node)
+      for (const ask of asksOf(site, position)) note(asked, node, like, ask)
+      queue.push(...handedOn(site, position, like))
+    }
+  }
+  return asked
+}
+
+function asksOf(site: NodeUse, position: number): Ask[] {
+  const { opType } = site.node
+  if (BROADCASTING.has(opType)) return sharedAxes(site.constantShape(1 - position) ?? [])
+  return position === 0 ? [entryOf(ASKS, opType)?.(site) ?? {}] : []
+}
+
+/** What a constant has many of, the input must have as many of, or one. */
+function sharedAxes(constant: readonly number[]): Ask[] {
+  return constant.flatMap((size, i) => (size > 1 ? [{ axis: i - constant.length, size }] : []))
+}
+
+function note(
+  asked: { rank: number | null; sizes: Map<number, AskedSize> },
+  node: NodeProto,
+  { axes }: Likeness,
+  { rank, axis, size }: Ask,
+): void {
+  asked.rank ??= rank ?? axes?.length ?? null
+  const at = axis === undefined || axes === null ? axis : axes.at(axis)
+  if (at === undefined || !size || asked.sizes.has(at)) return
+  asked.sizes.set(at, { size, because: `as ${nodeLabel(node)} takes it` })
+}
+
+function handedOn({ node, constantShape }: NodeUse, position: number, { axes }: Likeness): Likeness[] {
+  const { opType, output } = node
+  const name = output[0] ?? ''
+  if (opType === 'Transpose') return permuted(node, axes)
+  if (KEEPING.has(opType) && position === 0) return [{ name, axes }]
+  return BROADCASTING.has(opType) && constantShape(1 - position) ? [{ name, axes }] : []
+}
+
+function permuted(node: NodeProto, axes: Likeness['axes']): Likeness[] {
+  const order = attributeOf(node, 'perm')?.ints.map(Number)
+  return order ? [{ name: node.output[0] ?? '', axes: order.map((axis) => axes?.[axis] ?? axis) }] : []
+}

@@ -1,0 +1,117 @@
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { toJson } from '../../domain/json.ts'
+import type { Result } from '../../domain/result.ts'
+import { RUN_SCHEMA, type RunHeader } from '../../domain/run.ts'
+import { explainWriteError, syncFolder, writeFileAtomic } from '../../files/disk/atomic.ts'
+import { ARTIFACTS_FOLDER } from './artifacts.ts'
+import { ownedName, ownerOf, ownIdentity } from './process-identity.ts'
+import { ResultLines } from './result-lines.ts'
+import { ulid } from './ulid.ts'
+
+export const HEADER_FILE = 'run.json'
+export const RESULTS_FILE = 'results.jsonl'
+const UNBORN = '.new-'
+const HEARTBEAT_MS = 3000
+
+export type NewRun = Pick<RunHeader, 'shard' | 'environment' | 'options' | 'plan'>
+export type RunEnd = Pick<RunHeader, 'state' | 'summary' | 'problem'>
+
+/** A run's folder while it is being written; readable by others at every moment. */
+export class RunRecord {
+  readonly folder: string
+  #header: RunHeader
+  readonly #results: ResultLines
+  #writing: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+
+  private constructor(folder: string, header: RunHeader) {
+    this.folder = folder
+    this.#header = header
+    this.#results = new ResultLines(join(folder, RESULTS_FILE))
+  }
+
+  /** The folder appears under its name with all its parts. */
+  static async create(runsFolder: string, run: NewRun, heartbeatMs = HEARTBEAT_MS): Promise<RunRecord> {
+    const header = firstHeader(run)
+    const folder = join(runsFolder, header.id)
+    const unborn = join(runsFolder, `${UNBORN}${ownedName()}`)
+    try {
+      const firstNew = await mkdir(join(unborn, ARTIFACTS_FOLDER), { recursive: true })
+      await writeFile(join(unborn, RESULTS_FILE), '')
+      await writeFileAtomic(join(unborn, HEADER_FILE), toJson(header, 1))
+      await rename(unborn, folder)
+      await syncFolders(runsFolder, dirname(firstNew ?? unborn))
+      await removeUnborn(runsFolder)
+    } catch (error) {
+      throw explainWriteError(error, folder)
+    }
+    const record = new RunRecord(folder, header)
+    record.#beat(heartbeatMs)
+    return record
+  }
+
+  get header(): RunHeader {
+    return this.#header
+  }
+
+  append(result: Result): void {
+    this.#results.append(toJson(result))
+  }
+
+  /** The end is on the disk when this returns. */
+  async finish(end: RunEnd): Promise<RunHeader> {
+    clearTimeout(this.#timer)
+    await this.#results.close()
+    await this.#writing
+    this.#header = { ...this.#header, ...end, heartbeatAt: new Date().toISOString() }
+    await writeFileAtomic(join(this.folder, HEADER_FILE), toJson(this.#header, 1))
+    return this.#header
+  }
+
+  /** Rarer where writing the header takes long, as with very long plans. */
+  #beat(everyMs: number, delayMs = everyMs): void {
+    this.#timer = setTimeout(() => {
+      this.#writing = this.#writeHeartbeat().then((tookMs) => {
+        if (this.#results.isOpen) this.#beat(everyMs, Math.max(everyMs, 50 * tookMs))
+      })
+    }, delayMs)
+    this.#timer.unref()
+  }
+
+  /** A heartbeat that cannot be written is no reason to stop: results that cannot be written are. */
+  async #writeHeartbeat(): Promise<number> {
+    const startedMs = performance.now()
+    this.#header = { ...this.#header, heartbeatAt: new Date().toISOString() }
+    await writeFileAtomic(join(this.folder, HEADER_FILE), toJson(this.#header, 1)).catch(() => undefined)
+    return performance.now() - startedMs
+  }
+}
+
+function firstHeader(run: NewRun): RunHeader {
+  const now = new Date().toISOString()
+  return {
+    schema: RUN_SCHEMA,
+    id: ulid(),
+    state: 'running',
+    ...ownIdentity(),
+    startedAt: now,
+    heartbeatAt: now,
+    ...run,
+    summary: null,
+  }
+}
+
+/** So that a power cut does not take the way to the record: from this folder up to the one that was there before. */
+async function syncFolders(folder: string, until: string): Promise<void> {
+  await syncFolder(folder)
+  if (folder.length > until.length) await syncFolders(dirname(folder), until)
+}
+
+async function removeUnborn(runsFolder: string): Promise<void> {
+  for (const name of await readdir(runsFolder)) {
+    const path = join(runsFolder, name)
+    const owner = name.startsWith(UNBORN) ? ownerOf(name.slice(UNBORN.length), path) : null
+    if (owner && !owner.mayLive) await rm(path, { recursive: true, force: true })
+  }
+}

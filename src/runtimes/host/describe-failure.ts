@@ -1,0 +1,29 @@
+import type { FailureDetail } from '../../domain/errors.ts'
+import { secretsHider } from '../../domain/redact.ts'
+import type { Limits } from '../contract.ts'
+import type { EndDetail } from '../protocol/messages.ts'
+import type { Exit, WorkerProcess } from './worker-process.ts'
+
+export function describeExit(exit: Exit, unfinished: string | null = null): string {
+  if (exit.signal === null && exit.exitCode === null) return 'the worker hangs and cannot even be killed'
+  const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
+  return `the worker ${how}${unfinished ? `, ${unfinished}` : ' before it answered'}`
+}
+
+export function overMemory(residentBytes: number, limits: Limits): string {
+  const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
+  return `the worker holds ${mib(residentBytes)} of memory; its limit is ${mib(limits.memoryBytes ?? 0)}`
+}
+
+/** `elsewhere`: how that ended which the worker stands for; its own end says nothing then. */
+export function exitDetail({ argv, tail }: WorkerProcess, exit: Exit, elsewhere: EndDetail = {}): FailureDetail {
+  const { exitCode, signal } = Object.keys(elsewhere).length > 0 ? elsewhere : exit
+  return {
+    ...(argv[0] !== undefined && { tool: argv[0] }),
+    argv,
+    ...(exitCode != null && { exitCode }),
+    ...(signal != null && { signal }),
+    // Part of it may become the reason why a target is not available.
+    stderr: secretsHider(argv)(tail.text()),
+  }
+}

@@ -1,0 +1,73 @@
+import type { TensorSink, Trace } from '../../domain/tensor.ts'
+import type {
+  DecodeRequest,
+  DecodeStep,
+  FormOptions,
+  ModelRef,
+  ModelRun,
+  OpenOptions,
+  Probe,
+  Runtime,
+  Session,
+} from '../contract.ts'
+import type { Opened } from '../protocol/messages.ts'
+import { checkInputs } from '../worker/check-inputs.ts'
+
+/** A runtime in the host itself, behind the same face as a worker. */
+export class InProcessHost {
+  readonly #runtime: Runtime
+  readonly #sessions = new Map<number, Session>()
+  readonly probe: Probe
+  readonly gone = false
+  readonly lost = null
+  /** It is part of this very process. */
+  readonly peakBytes = null
+  sessions = 0
+
+  private constructor(runtime: Runtime, probe: Probe) {
+    this.#runtime = runtime
+    this.probe = probe
+  }
+
+  static async start(runtime: Runtime, device: string): Promise<InProcessHost> {
+    return new InProcessHost(runtime, await runtime.probe(device))
+  }
+
+  async open(model: ModelRef, options: OpenOptions): Promise<Opened> {
+    const startedAt = performance.now()
+    const session = await this.#runtime.open(model, options)
+    this.sessions++
+    this.#sessions.set(this.sessions, session)
+    const { inputs, outputs, detail } = session
+    return { session: this.sessions, inputs, outputs, detail, durationMs: performance.now() - startedAt }
+  }
+
+  async run(id: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
+    const session = this.#sessions.get(id)!
+    checkInputs(session.inputs, inputs)
+    return session.run(inputs, sink, logs)
+  }
+
+  async *decode(id: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {
+    const session = this.#sessions.get(id)!
+    if (!session.decode) throw new Error(`${this.#runtime.name} does not decode`)
+    yield* session.decode(request)
+  }
+
+  async close(id: number): Promise<void> {
+    await this.#sessions.get(id)?.close()
+    this.#sessions.delete(id)
+  }
+
+  async form(model: ModelRef, options: FormOptions): Promise<string | null> {
+    if (!this.#runtime.form) throw new Error(`${this.#runtime.name} gives no forms`)
+    return this.#runtime.form(model, options)
+  }
+
+  async abortable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    signal?.throwIfAborted()
+    return work()
+  }
+
+  async stop(): Promise<void> {}
+}

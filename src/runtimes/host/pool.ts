@@ -1,0 +1,188 @@
+import { join } from 'node:path'
+import type { Clock } from '../../domain/clock.ts'
+import { SkipCase, StageError, UsageError } from '../../domain/errors.ts'
+import type { Target, TargetSchema } from '../../domain/target.ts'
+import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
+import type { FormOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo, RuntimeSchema } from '../contract.ts'
+import { RefusedRequest, WorkerFailure } from '../failure.ts'
+import { fingerprintOf } from '../fingerprint.ts'
+import { schemaOf } from '../registry.ts'
+import { type AttemptProgress, type Task, workWithBlame } from './attempts.ts'
+import { type DecodeOutcome, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
+import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
+import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
+import type { WarmWorkers } from './warm-workers.ts'
+import { type RuntimeKinds, type Worker, WorkerAllocator } from './worker-allocator.ts'
+
+interface PoolOptions {
+  /** Workers that may be busy at once. */
+  readonly size: number
+  readonly context: LaunchContext
+  readonly limits: Limits
+  /** Measures the limits; the system's by default. */
+  readonly clock?: Clock
+  /** A process for every case. */
+  readonly isolate?: 'case'
+  /** Runtimes that count before those of the registry. */
+  readonly kinds?: RuntimeKinds
+  /** Idle workers that an earlier pool left, and to which this one leaves its own. */
+  readonly warm?: WarmWorkers
+}
+
+interface CaptureRequest extends Task, SessionRequest {
+  /** In a worker where nothing ran before. */
+  readonly alone?: boolean
+  readonly inputs: Trace
+  /** Outputs as far as they are known before the model is opened: what the worker cannot give is skipped. */
+  readonly expects?: readonly ValueSpec[]
+  /** Called anew when the work is run a second time. */
+  readonly makeSink: () => Promise<TensorSink>
+}
+
+interface FormRequest extends Task, Omit<FormOptions, 'target' | 'folder'> {
+  readonly model: ModelRef
+  /** An empty folder; called anew when the work is done a second time. */
+  readonly makeFolder: () => Promise<string>
+}
+
+interface Captured {
+  readonly values: readonly TraceValue[]
+  readonly outputs: readonly ValueSpec[]
+  readonly detail: Readonly<Record<string, string>>
+  /** compile is null where a session of an equal model was still open. */
+  readonly durationsMs: { readonly compile: number | null; readonly run: number }
+  readonly warnings: readonly string[]
+  /** Nothing had run before in its worker. */
+  readonly alone: boolean
+  /** A worker died over this work, and it was done again alone in a fresh one. */
+  readonly retried: boolean
+}
+
+/** A model as its worker sees it. */
+interface Inspected {
+  readonly inputs: readonly ValueSpec[]
+  readonly outputs: readonly ValueSpec[]
+}
+
+export interface Pool {
+  probe(target: Target): Promise<Probe>
+  schemaOf(target: Target): TargetSchema
+  /** Opens a model and says what it takes and gives. */
+  inspect(request: Task & SessionRequest): Promise<Inspected>
+  /** Opens, runs and closes a model in a worker. */
+  capture(request: CaptureRequest): Promise<Captured>
+  /** One of the forms that its capabilities name: the path of its file; null where the target does not go that far. */
+  form(request: FormRequest): Promise<string | null>
+  /**
+   * Decodes with all of these at once, in one place: `follow` pulls a step of one or the other, so only one computes at
+   * a time. After a worker's death it is called anew, with all of them from the start.
+   */
+  decode<T>(
+    tasks: readonly DecodeTask[],
+    follow: (decodings: readonly Decoding[]) => Promise<T>,
+  ): Promise<DecodeOutcome<T>>
+  close(): Promise<void>
+}
+
+export function createPool(options: PoolOptions): Pool {
+  const kept = new KeptSessions()
+  const allocator = new WorkerAllocator({ ...options, clear: (worker) => kept.clear(worker) })
+  const probes = new Map<string, Promise<Probe>>()
+  const keeps = options.isolate !== 'case'
+  const schema = ({ runtime }: Target): RuntimeSchema => options.kinds?.[runtime]?.schema ?? schemaOf(runtime)
+  return {
+    probe: (target) => cached(probes, JSON.stringify(target), () => probe(allocator, target, schema(target), keeps)),
+    schemaOf: schema,
+    inspect: async (request) => {
+      const work = (worker: Worker, _progress: AttemptProgress, alone: boolean) =>
+        inspectIn(worker, request, alone ? null : kept)
+      return (await workWithBlame(allocator, request, options.isolate === 'case', work)).value
+    },
+    capture: async (request) => {
+      const work = (worker: Worker, progress: AttemptProgress, alone: boolean) =>
+        captureIn(worker, request, progress, alone ? null : kept)
+      const isolate = request.alone === true || options.isolate === 'case'
+      const { value, retried } = await workWithBlame(allocator, request, isolate, work)
+      return { ...value, retried }
+    },
+    form: async (request) => {
+      const isolate = options.isolate === 'case'
+      return (await workWithBlame(allocator, request, isolate, (worker) => formIn(worker, request))).value
+    },
+    decode: (tasks, follow) => decodeTogether(allocator, tasks, options.isolate === 'case', kept, follow),
+    close: () => allocator.close(),
+  }
+}
+
+function cached<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const found = map.get(key) ?? make()
+  map.set(key, found)
+  return found
+}
+
+async function probe(allocator: WorkerAllocator, target: Target, schema: RuntimeSchema, keep: boolean): Promise<Probe> {
+  try {
+    const worker = await allocator.acquire(target, { fresh: false })
+    await allocator.release(target, worker, keep && worker.probe.available)
+    if (!worker.probe.available) return worker.probe
+    return { ...worker.probe, fingerprint: fingerprintOf(target, schema, worker.probe.fingerprint) }
+  } catch (error) {
+    if (error instanceof WorkerFailure) return { available: false, reason: withLastLine(error) }
+    const isRefusal = error instanceof RefusedRequest || (error instanceof UsageError && error.code === 'install')
+    if (!isRefusal) throw error
+    return { available: false, reason: error.message }
+  }
+}
+
+function withLastLine(failure: WorkerFailure): string {
+  const lastLine = failure.detail.stderr?.trimEnd().split('\n').at(-1)
+  return lastLine ? `${failure.message}; its last words: ${lastLine}` : failure.message
+}
+
+async function inspectIn(worker: Worker, request: Task & SessionRequest, kept: KeptSessions | null) {
+  refuseAbsent(worker, request)
+  const { opened } = await openOrTake(worker, request, kept)
+  await putAway(worker, request, opened, kept)
+  const { inputs, outputs } = opened
+  return { inputs, outputs }
+}
+
+function refuseAbsent({ probe }: Worker, { target, side, model }: Task & SessionRequest): RuntimeInfo {
+  if (!probe.available) throw new StageError('compile', `${target.name}: ${probe.reason}`, { side })
+  refuseFormat(probe, model)
+  return probe
+}
+
+async function captureIn(
+  worker: Worker,
+  request: CaptureRequest,
+  progress: AttemptProgress,
+  kept: KeptSessions | null,
+) {
+  const { target, inputs, expects = [], taps } = request
+  const { capabilities } = refuseAbsent(worker, request)
+  if (taps && !capabilities.taps) throw new SkipCase(`${target.name} cannot give taps`)
+  refuseInputs(target, capabilities, inputs)
+  refuseOutputs(target, capabilities, expects)
+  const { opened, compileMs } = await openOrTake(worker, request, kept)
+  const { session, outputs, detail } = opened
+  const alone = worker.sessions === 1 && compileMs !== null
+  progress.stage = 'run'
+  let healthy = false
+  try {
+    refuseOutputs(target, capabilities, outputs)
+    const ran = await worker.run(session, inputs, await request.makeSink(), logsFor(worker, request))
+    const { values, warnings = [] } = ran
+    healthy = true
+    return { values, outputs, detail, warnings, alone, durationsMs: { compile: compileMs, run: ran.durationMs } }
+  } finally {
+    await putAway(worker, request, opened, healthy ? kept : null)
+  }
+}
+
+async function formIn(worker: Worker, { target, form, weights, model, makeFolder }: FormRequest) {
+  if (worker.probe.available) refuseFormat(worker.probe, model)
+  const folder = await makeFolder()
+  const file = await worker.form(model, { target, form, folder, weights })
+  return file === null ? null : join(folder, file)
+}

@@ -1,0 +1,196 @@
+import { type Clock, SYSTEM_CLOCK } from '../../domain/clock.ts'
+import type { TensorSink, Trace } from '../../domain/tensor.ts'
+import type {
+  DecodeRequest,
+  DecodeStep,
+  FormOptions,
+  Limits,
+  ModelRef,
+  ModelRun,
+  OpenOptions,
+  Probe,
+  WorkerLaunch,
+} from '../contract.ts'
+import type { WorkerFailure } from '../failure.ts'
+import { decodeInputs, parseDecodeStep, StepTensors } from '../protocol/decode.ts'
+import {
+  type Opened,
+  PROTOCOL,
+  parseForm,
+  parseHas,
+  parseHello,
+  parseOpened,
+  parseRan,
+  type WireModel,
+} from '../protocol/messages.ts'
+import { sendBytes, sendInputs, sendModel, wireModel } from '../protocol/outgoing.ts'
+import { TensorGuard } from '../protocol/tensor-guard.ts'
+import { type Blob, packModel } from './packed-model.ts'
+import { WorkerConnection } from './worker-connection.ts'
+
+interface StartOptions {
+  /** Ends it while it starts. */
+  readonly signal?: AbortSignal
+  /** Measures its limits. */
+  readonly clock?: Clock | undefined
+}
+
+/** The host's end of one worker. */
+export class WorkerProxy {
+  readonly #line: WorkerConnection
+  readonly #limits: Limits
+  /** What it said at hello. */
+  probe: Probe = { available: false, reason: 'it has not said hello' }
+  sessions = 0
+
+  private constructor(launch: WorkerLaunch, limits: Limits, clock: Clock) {
+    this.#line = new WorkerConnection(launch, limits, clock)
+    this.#limits = limits
+  }
+
+  static async start(
+    launch: WorkerLaunch,
+    device: string,
+    limits: Limits,
+    { signal, clock = SYSTEM_CLOCK }: StartOptions = {},
+  ): Promise<WorkerProxy> {
+    const worker = new WorkerProxy(launch, limits, clock)
+    const params = { protocols: [PROTOCOL], device }
+    const options = { limitMs: limits.startMs, doing: 'start', parse: parseHello }
+    try {
+      worker.probe = await worker.abortable(signal, () => worker.#line.request('hello', params, options))
+      return worker
+    } catch (error) {
+      await worker.stop()
+      throw error
+    }
+  }
+
+  /** It will answer nothing more. */
+  get gone(): boolean {
+    return this.#line.gone
+  }
+
+  /** Why there is no use in starting another one. */
+  get lost(): WorkerFailure | null {
+    return this.#line.lost
+  }
+
+  /** The most memory that it has held; null where nobody can say. */
+  get peakBytes(): number | null {
+    return this.#line.peakBytes
+  }
+
+  async open(model: ModelRef, options: OpenOptions): Promise<Opened> {
+    this.sessions++
+    this.#line.forgetPrinted()
+    const params = { model: await this.#deliver(model), ...options }
+    return this.#line.request('open', params, {
+      limitMs: this.#limits.compileMs,
+      doing: 'open the model',
+      parse: parseOpened,
+      send: (id) => sendModel(id, params.model, model),
+    })
+  }
+
+  async form(model: ModelRef, options: FormOptions): Promise<string | null> {
+    this.#line.forgetPrinted()
+    const params = { ...options, model: wireModel(model) }
+    return this.#line.request('form', params, {
+      limitMs: this.#limits.compileMs,
+      doing: `give the form "${options.form}"`,
+      parse: parseForm,
+      send: (id) => sendModel(id, params.model, model),
+    })
+  }
+
+  /** Sends what a worker without our files does not have yet. */
+  async #deliver(model: ModelRef): Promise<WireModel> {
+    if (!this.probe.available || !this.probe.capabilities.blobs) return wireModel(model)
+    const packed = await packModel(model)
+    for (const blob of packed.blobs) await this.#put(blob)
+    return packed.model
+  }
+
+  async #put({ digest, byteLength, chunks }: Blob): Promise<void> {
+    const limits = { limitMs: this.#limits.compileMs, doing: 'take the model' }
+    const has = { ...limits, parse: parseHas }
+    if (await this.#line.request('blob.has', { digest }, has)) return
+    await this.#line.request(
+      'blob.put',
+      { digest, byteLength },
+      {
+        ...limits,
+        parse: () => undefined,
+        send: (id) => sendBytes(id, byteLength, chunks()),
+      },
+    )
+  }
+
+  async run(session: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
+    const guard = new TensorGuard(this.#limits.outputBytes)
+    const params = { session, values: inputs.values, ...(logs !== undefined && { logs }) }
+    return this.#line.request('run', params, {
+      limitMs: this.#limits.runMs,
+      doing: 'run the model',
+      parse: (result) => {
+        const outcome = parseRan(result)
+        guard.finish(outcome.values)
+        return outcome
+      },
+      send: (id) => sendInputs(id, inputs),
+      onTensor: async (tensor, bytes) => sink(guard.accept(tensor, bytes)),
+    })
+  }
+
+  /** The worker is held until the last step, or until the consumer wants no more. */
+  async *decode(session: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {
+    await this.#startDecode(session, request)
+    for (let step = 0; step < request.newTokens; step++) {
+      const taken = await this.#stepDecode(session, request, step)
+      yield taken
+      if (taken.sequences.every((sequence) => sequence === null || sequence.ended)) return
+    }
+  }
+
+  async #startDecode(session: number, request: DecodeRequest): Promise<void> {
+    const inputs = decodeInputs(request)
+    const { newTokens, eos } = request
+    const keep = request.keep === 'full' ? request.keep : { topK: request.keep.topK }
+    const params = { session, values: inputs.values, newTokens, eos, keep }
+    await this.#line.request('decode.start', params, {
+      limitMs: this.#limits.runMs,
+      doing: 'start to decode',
+      parse: () => undefined,
+      send: (id) => sendInputs(id, inputs),
+    })
+  }
+
+  async #stepDecode(session: number, request: DecodeRequest, step: number): Promise<DecodeStep> {
+    const tensors = new StepTensors(this.#limits.outputBytes)
+    const force = request.force?.(step)
+    const at = request.keep === 'full' ? undefined : request.keep.at?.(step)
+    const params = { session, step, ...(force && { force }), ...(at && { at }) }
+    return this.#line.request('decode.step', params, {
+      limitMs: this.#limits.runMs,
+      doing: `decode step ${step}`,
+      parse: (result) => parseDecodeStep(result, tensors, request, { step, at }),
+      onTensor: async (tensor, bytes) => tensors.add(tensor, bytes),
+    })
+  }
+
+  async close(session: number): Promise<void> {
+    const options = { limitMs: this.#limits.compileMs, doing: 'close the session', parse: () => undefined }
+    await this.#line.request('close', { session }, options)
+  }
+
+  /** Runs some work during which an abort kills the worker. */
+  abortable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    return this.#line.abortable(signal, work)
+  }
+
+  /** Lets it end by itself, and kills it when it does not. */
+  stop(): Promise<void> {
+    return this.#line.stop()
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
+import { UsageError } from '../../domain/errors.ts'
+import type { LaunchContext } from '../contract.ts'
+import { withLock } from './install-lock.ts'
+import { runNpm } from './npm.ts'
+import { noSuchVersion } from './npm-versions.ts'
+
+type InstallContext = Pick<LaunchContext, 'environment' | 'notice'>
+
+const underWay = new Map<string, Promise<void>>()
+
+/** Installs an exact version of a package into its own folder; several processes may ask at once, one does it. */
+export function installPackage(name: string, version: string, home: string, context: InstallContext): Promise<void> {
+  const installing = underWay.get(home) ?? install(name, version, home, context).finally(() => underWay.delete(home))
+  underWay.set(home, installing)
+  return installing
+}
+
+async function install(name: string, version: string, home: string, context: InstallContext): Promise<void> {
+  const { environment, notice } = context
+  if (await exists(home)) return
+  await mkdir(dirname(home), { recursive: true })
+  await withLock(`${home}.lock`, async () => {
+    if (await exists(home)) return
+    const startedMs = performance.now()
+    notice(`installing ${name}@${version}, once for this project …`)
+    await installInto(home, name, version, environment)
+    notice(`installed ${name}@${version} in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
+  })
+}
+
+/** Into a folder beside, renamed when it is complete. */
+async function installInto(home: string, name: string, version: string, environment: Environment): Promise<void> {
+  const draft = `${home}.${process.pid}.tmp`
+  await rm(draft, { recursive: true, force: true })
+  try {
+    await mkdir(draft)
+    await writeFile(join(draft, 'package.json'), '{ "private": true }\n')
+    await npmInstall(draft, name, version, environment)
+    await renameUnlessThere(draft, home)
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
+/** Whoever was faster installed the same. */
+async function renameUnlessThere(draft: string, home: string): Promise<void> {
+  try {
+    await rename(draft, home)
+  } catch (error) {
+    if (!(await exists(home))) throw error
+  }
+}
+
+async function npmInstall(folder: string, name: string, version: string, environment: Environment): Promise<void> {
+  const spec = `${name}@${version}`
+  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', spec]
+  const { succeeded, complaint } = await runNpm(args, folder, environment)
+  if (succeeded) return
+  const unknown = /\bcode ETARGET\b/.test(complaint) ? await noSuchVersion(name, version, folder, environment) : null
+  throw unknown ?? new UsageError('install', `cannot install ${spec}; npm said: ${complaint}`)
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

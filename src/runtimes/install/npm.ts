@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import type { Environment } from '../../domain/environment.ts'
+import { Tail } from '../process/tail.ts'
+
+interface NpmRun {
+  readonly succeeded: boolean
+  readonly stdout: string
+  /** The end of stderr, or why there is none. */
+  readonly complaint: string
+}
+
+/** Runs the npm client in a folder that it takes for a project of its own, so that the user's is left alone. */
+export async function runNpm(args: readonly string[], folder: string, environment: Environment): Promise<NpmRun> {
+  const argv = [...args, '--prefix', folder]
+  const child = spawn('npm', argv, { cwd: folder, env: npmEnvironment(environment), stdio: ['ignore', 'pipe', 'pipe'] })
+  const tail = new Tail()
+  tail.drain(child.stderr)
+  const ended = new Promise<{ exitCode: number | null; problem: Error | null }>((resolve) => {
+    child.on('error', (error) => resolve({ exitCode: null, problem: error }))
+    child.on('close', (code) => resolve({ exitCode: code, problem: null }))
+  })
+  const [stdout, { exitCode, problem }] = await Promise.all([text(child.stdout), ended])
+  const complaint = problem?.message ?? (tail.text().trim() || `exit code ${exitCode}`)
+  return { succeeded: exitCode === 0, stdout, complaint }
+}
+
+/** Under `npx` and `npm run`, npm's own settings for that command would change what this one does. */
+function npmEnvironment(environment: Environment): NodeJS.ProcessEnv {
+  const misleading =
+    /^npm_config_(global|location|dry_run|workspaces?|package_lock_only|omit|include|prefix|local_prefix)$/i
+  return Object.fromEntries(Object.entries(environment).filter(([key]) => !misleading.test(key)))
+}

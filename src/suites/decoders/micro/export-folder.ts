@@ -1,0 +1,53 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { FormatError, UsageError } from '../../../domain/errors.ts'
+import type { TensorSource } from '../../../domain/tensor.ts'
+import { readTextSync } from '../../../files/disk/regular-file.ts'
+import { openTrace } from '../../../files/formats/safetensors.ts'
+import { configOf } from '../../../models/hugging-face/model-folder.ts'
+import type { DecoderConfig } from './decoder-config.ts'
+import { exportOnnx, ONNX_FILES, type Weights } from './export-onnx.ts'
+import type { GraphDType } from './graph/graph-writer.ts'
+import { readDecoderConfig } from './read-config.ts'
+
+export interface FolderExport {
+  readonly folder: string
+  readonly graphDTypes: readonly GraphDType[]
+  readonly force: boolean
+}
+
+/** Writes the ONNX files of a folder that has a decoder's configuration and weights. */
+export async function exportFolder(what: FolderExport): Promise<{ config: DecoderConfig; files: string[] }> {
+  const { folder, graphDTypes, force } = what
+  const file = configOf(folder)
+  if (file === null)
+    throw new UsageError('micro', `${folder} has no config.json of a model; give a Hugging Face folder`)
+  const config = readDecoderConfig(JSON.parse(readTextSync(file)), file)
+  const existing = graphDTypes.map((dtype) => ONNX_FILES[dtype]).filter((name) => existsSync(join(folder, name)))
+  if (existing.length > 0 && !force) {
+    const names = existing.map((name) => join(folder, name)).join(', ')
+    throw new UsageError('exists', `${names} is there already, so nothing was written; --force overwrites`)
+  }
+  const weights = await folderWeights(folder)
+  const files: string[] = []
+  for (const dtype of graphDTypes) files.push(...(await exportOnnx(folder, config, weights, dtype)))
+  return { config, files }
+}
+
+/** One file, or the shards that large models are saved as. */
+async function folderWeights(folder: string): Promise<Weights> {
+  const names = readdirSync(folder).filter((name) => /^model(?:-\d+-of-\d+)?\.safetensors$/.test(name))
+  if (names.length === 0) {
+    const text = `${folder} has no model.safetensors; save the model with save_pretrained of transformers`
+    throw new UsageError('micro', text)
+  }
+  const all = new Map<string, TensorSource>()
+  for (const name of names) {
+    const { tensors } = await openTrace(join(folder, name))
+    for (const [tensor, source] of tensors) {
+      if (all.has(tensor)) throw new FormatError('weights', `${tensor} is in two weight files of ${folder}; keep one`)
+      all.set(tensor, source)
+    }
+  }
+  return all
+}

@@ -1,0 +1,68 @@
+import type { FileDigests } from '../../../files/disk/digest.ts'
+import type { DecoderModel } from '../decoder-model.ts'
+import type { DecoderShape } from '../shapes.ts'
+import type { PaddedBatch, Prompt } from './contract.ts'
+import { describeShaping } from './describe-shaping.ts'
+import { openPrompts } from './open-prompts.ts'
+import { padLeft } from './pad.ts'
+import type { Draw, PromptSet } from './prompt-set.ts'
+
+/** Prompts that are decoded at once. */
+export interface PromptBatch {
+  readonly prompts: readonly Prompt[]
+  readonly padded: PaddedBatch
+}
+
+interface PromptBatchesOptions {
+  /** null: those that come with Assay. */
+  readonly path: string | null
+  readonly seed: number
+  /** Where token counts are kept for later runs. */
+  readonly cacheFolder: string
+  readonly digests: FileDigests
+}
+
+/** Gives every batch its prompts: the same ones to everybody who asks for the same batch. */
+export class PromptBatches {
+  readonly source: string
+  readonly #options: PromptBatchesOptions
+  readonly #sets = new Map<string, Promise<PromptSet>>()
+  readonly #draws = new Map<string, Promise<Draw>>()
+
+  constructor(options: PromptBatchesOptions) {
+    this.#options = options
+    this.source = options.path ?? 'bundled prompts'
+  }
+
+  async batch(model: DecoderModel, shape: DecoderShape, index: number): Promise<PromptBatch> {
+    const { prompts } = await this.#draw(model, shape, index)
+    return {
+      prompts,
+      padded: padLeft(
+        prompts.map(({ ids }) => ids),
+        shape.promptLength,
+      ),
+    }
+  }
+
+  /** What was done to prompts of the source to bring them to their length; null: nothing. */
+  async shaping(model: DecoderModel, shape: DecoderShape, batches: number): Promise<string | null> {
+    const draws = await Promise.all(Array.from({ length: batches }, (_, index) => this.#draw(model, shape, index)))
+    return describeShaping(draws, this.source, shape.promptLength)
+  }
+
+  #draw(model: DecoderModel, { batchSize, promptLength }: DecoderShape, index: number): Promise<Draw> {
+    const key = JSON.stringify([model.tokenizer.digest, batchSize, promptLength, index])
+    const request = { promptLength, batchSize, seed: this.#options.seed, draw: index }
+    const found = this.#draws.get(key) ?? this.#set(model).then((set) => set.draw(request))
+    this.#draws.set(key, found)
+    return found
+  }
+
+  #set({ tokenizer }: DecoderModel): Promise<PromptSet> {
+    const { path, cacheFolder, digests } = this.#options
+    const found = this.#sets.get(tokenizer.digest) ?? openPrompts(path, tokenizer, { cacheFolder, digests })
+    this.#sets.set(tokenizer.digest, found)
+    return found
+  }
+}

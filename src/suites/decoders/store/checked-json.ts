@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { FormatError, UsageError } from '../../../domain/errors.ts'
+import { nearFile } from '../../../files/disk/near-file.ts'
+import { readText } from '../../../files/disk/regular-file.ts'
+
+const LARGEST = 2 ** 28
+
+/** A number as `toJson` writes it. */
+export const anyNumber = z
+  .union([z.number(), z.literal('NaN'), z.literal('Infinity'), z.literal('-Infinity')])
+  .transform(Number)
+
+/** Reads a file of ours; says which field is not as it should be. */
+export async function readCheckedJson<T>(path: string, schema: z.ZodType<T>, version: string): Promise<T> {
+  const raw = await readJson(path)
+  const found = typeof raw === 'object' && raw !== null && 'schema' in raw ? raw.schema : undefined
+  if (found !== version) {
+    const what = found === undefined ? 'no schema' : `schema ${JSON.stringify(found)}`
+    throw new FormatError('schema', `${path} has ${what}, expected "${version}"; give a file that this version wrote`)
+  }
+  const checked = schema.safeParse(raw)
+  if (checked.success) return checked.data
+  const issue = checked.error.issues[0]!
+  throw new FormatError('json', `${path}: ${issue.path.join('.')}: ${issue.message}; write the file again`)
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readText(path, LARGEST))
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new FormatError('json', `${path} is no JSON; write it again`, { cause: error })
+    const code = error instanceof Error && 'code' in error ? error.code : null
+    if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EISDIR') throw error
+    const near = nearFile(path)
+    const hint = near ? `did you mean ${near}?` : 'give the path of one'
+    throw new UsageError('file', `${path} is no file; ${hint}`, { cause: error })
+  }
+}

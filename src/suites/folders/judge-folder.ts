@@ -1,0 +1,138 @@
+import { resolve } from 'node:path'
+import type { TraceComparison } from '../../compare/contract.ts'
+import { SkipCase, StageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { ValueSpec } from '../../domain/tensor.ts'
+import type { Side } from '../../domain/verdict.ts'
+import { folderDigest, inputUsesOf } from '../../models/hugging-face/model-folder.ts'
+import type { Judgement, Lab } from '../../runs/contract.ts'
+import { makeInputs, type PreparedInputs } from '../onnx/inputs.ts'
+import { judgementOf, keepTraces } from '../onnx/judgement.ts'
+import { compareOthers } from '../tensors/other-references.ts'
+import { declaredPrecision, plainRules } from '../tensors/rules.ts'
+import {
+  bothSides,
+  type CapturedSide,
+  type CaptureSetup,
+  captureSide,
+  compareSides,
+  infoOf,
+  type SideModel,
+  warmUp,
+} from '../tensors/sides.ts'
+import { describeModules, type ModuleFinding } from './modules.ts'
+import type { FolderCase, LayersSuiteContext } from './suite.ts'
+
+/** A case on its way. */
+interface Work {
+  readonly c: FolderCase
+  readonly lab: Lab
+  readonly options: LayersSuiteContext
+  readonly inputs: PreparedInputs
+  readonly digest: string
+}
+
+/** Inputs that fit the configuration, both traces, comparison; over tolerance, every module of both sides. */
+export async function judgeFolder(c: FolderCase, lab: Lab, options: LayersSuiteContext): Promise<Judgement> {
+  warmUp(options.pool, [c.referenceTarget, ...options.otherReferences, c.underTest])
+  const digest = await folderDigest(c.path, options.digests)
+  const inputs = await prepareInputs(c, lab, options, digest)
+  const work = { c, lab, options, inputs, digest }
+  const [reference, target] = await bothSides(give(work, 'reference', c.referenceTarget), giveTarget(work))
+  const compare = (one: CapturedSide, two: CapturedSide) => compareGiven(work, one, two)
+  const comparison = await compare(reference, target)
+  const run = (other: Target) => give(work, 'reference', other)
+  const question = { first: reference, target, verdict: comparison, run, compare }
+  const others = options.otherReferences.length > 0 ? await compareOthers(options.otherReferences, question) : null
+  const modules = comparison.verdict === 'fail' ? await compareModules(work, reference) : null
+  const judgement = judgementOf({
+    comparison,
+    reference,
+    target,
+    facts: { band: null, excused: false, explained: null, unstable: false, hint: modules?.hint ?? null, others },
+    measurements: { ...inputs.measurements, ...modules?.measurements },
+    reproduce: options.reproduce(c.id),
+  })
+  if (judgement.verdict !== 'pass' || lab.keepsAll) await keepTraces(lab, inputs.path, reference, target, others)
+  return judgement
+}
+
+const giveTarget = (work: Work, taps?: readonly string[]) => give(work, 'target', work.c.underTest, taps)
+
+async function give(work: Work, side: Side, target: Target, taps?: readonly string[]): Promise<CapturedSide> {
+  const { c, options } = work
+  const path = target.options.model === undefined ? c.path : resolve(options.cwd, target.options.model)
+  const digest = path === c.path ? work.digest : await folderDigest(path, options.digests)
+  const ref = { format: 'huggingface', path } as const
+  const model: SideModel = { ref, digest, outputs: [], ...(taps && { taps }) }
+  return captureSide(benchOf(work), side, target, model)
+}
+
+function benchOf({ lab, options, inputs }: Work): CaptureSetup {
+  const { pool, areDefaults } = options
+  return { lab, pool, areDefaults, inputs: inputs.trace, inputsDigest: inputs.digest }
+}
+
+function compareGiven(work: Work, reference: CapturedSide, target: CapturedSide): Promise<TraceComparison> {
+  const { c, options, inputs } = work
+  const precision = declaredPrecision(c.underTest) ?? 'float32'
+  const rules = plainRules({ id: c.id, overrides: options.tolerances }, precision)
+  const request = { rules, target: c.underTest, generated: inputs.generated }
+  return compareSides(benchOf(work), reference.trace, target.trace, request)
+}
+
+const ALL_MODULES = ['*']
+
+/** Where it first goes wrong. That it cannot be said changes no verdict. */
+async function compareModules(work: Work, plain: CapturedSide): Promise<ModuleFinding> {
+  try {
+    const [reference, target] = await bothSides(
+      give(work, 'reference', work.c.referenceTarget, ALL_MODULES),
+      giveTarget(work, ALL_MODULES),
+    )
+    const comparison = await compareGiven(work, reference, target)
+    return await describeModules(comparison, new Set(plain.trace.values.map(({ name }) => name)), work.lab)
+  } catch (error) {
+    if (!(error instanceof StageError) && !(error instanceof SkipCase)) throw error
+    return { hint: null, measurements: { 'modules.not_compared': error.message } }
+  }
+}
+
+async function prepareInputs(
+  c: FolderCase,
+  lab: Lab,
+  options: LayersSuiteContext,
+  digest: string,
+): Promise<PreparedInputs> {
+  const { pool } = options
+  await refuseAbsent(c, options)
+  let prepared: PreparedInputs | undefined
+  await lab.step({ title: 'prepare inputs', stage: 'inputs', key: null }, async (folder) => {
+    const model = { format: 'huggingface', path: c.path } as const
+    const task = { target: c.referenceTarget, side: 'reference', signal: lab.signal } as const
+    const { inputs } = await pool.inspect({ ...task, model, shareAs: digest })
+    const given = new Set(options.inputs.flatMap(({ policies }) => Object.keys(policies)))
+    prepared = await makeInputs(
+      c,
+      inputs.filter((spec) => isWanted(spec, given)),
+      inputUsesOf(c.path),
+      options,
+      folder,
+    )
+  })
+  return prepared!
+}
+
+/** Where nobody named a target, a folder that was found by the way is no reason to fail. */
+async function refuseAbsent({ referenceTarget }: FolderCase, options: LayersSuiteContext): Promise<void> {
+  const info = await options.pool.probe(referenceTarget)
+  if (!info.available && options.areDefaults) {
+    throw new SkipCase(`${referenceTarget.name} is not available: ${info.reason}`)
+  }
+  await infoOf(options, 'reference', referenceTarget)
+}
+
+/** A mask is optional, but a model without one may guess it. */
+function isWanted({ name, optional }: ValueSpec, given: ReadonlySet<string>): boolean {
+  return !optional || name === 'attention_mask' || given.has(name)
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { StageError } from '../../domain/errors.ts'
+import type { Target } from '../../domain/target.ts'
+import type { Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
+import type { Side } from '../../domain/verdict.ts'
+import { digestOf } from '../../files/disk/digest.ts'
+import { openTrace } from '../../files/formats/safetensors.ts'
+import { createTraceWriter, type TraceWriter } from '../../files/formats/trace-writer.ts'
+import { opsetOf } from '../../onnx/model.ts'
+import { explainVersions } from '../../onnx/version-advice.ts'
+import type { ContentKey, KeyParts, Lab, Opening } from '../../runs/contract.ts'
+import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
+import type { Pool } from '../../runtimes/host/pool.ts'
+
+const CAPTURE_VERSION = 'capture@2'
+
+export interface CaptureRequest {
+  readonly target: Target
+  readonly side: Side
+  /** In a fresh worker, whatever lies in the cache. */
+  readonly alone?: boolean
+  /** Needed by more than one case, so it must not go with the first, even where no later run may use it. */
+  readonly lasting?: boolean
+  /** What the step is called in progress lines, such as "reference". */
+  readonly title: string
+  readonly model: ModelRef
+  /** Content of the model, with whatever was edited. */
+  readonly modelDigest: string
+  /** Its session stays open for equal models that come later. */
+  readonly shared?: boolean
+  readonly expects: readonly ValueSpec[]
+  /** What is inside the model and wanted too. */
+  readonly taps?: readonly string[]
+  readonly inputs: Trace
+  readonly inputsDigest: string
+}
+
+export interface Captured {
+  readonly trace: Trace
+  readonly path: string
+  /** Stands for the content; null where it cannot be trusted to be the same next time. */
+  readonly key: ContentKey | null
+  readonly detail: Readonly<Record<string, string>>
+  readonly durationMs: number
+  readonly warnings: readonly string[]
+  /** Nothing had run before in its worker. */
+  readonly alone: boolean
+  readonly retried: boolean
+}
+
+interface CaptureProduct {
+  readonly detail: Readonly<Record<string, string>>
+  readonly durationsMs: { readonly compile: number | null; readonly run: number }
+  readonly warnings: readonly string[]
+  readonly alone: boolean
+  readonly retried: boolean
+}
+
+const TRACE_FILE = 'trace.safetensors'
+
+/** Runs a model on a target and keeps its trace, or takes the trace that an equal step left. */
+export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: Pool, lab: Lab): Promise<Captured> {
+  const { key, from } = captureKey(request, info)
+  const spec = { title: request.title, stage: 'run', side: request.side, key, from } as const
+  const opening = ({ durationsMs: { compile } }: CaptureProduct): Opening | undefined => {
+    if (compile === null) return undefined
+    return { title: `compile on ${request.target.name}`, stage: 'compile', durationMs: compile }
+  }
+  const make = (folder: string) => runInto(join(folder, TRACE_FILE), request, pool, lab)
+  const product = await lab.step<CaptureProduct>(spec, make, opening)
+  const path = join(product.folder, TRACE_FILE)
+  const { detail, durationsMs, warnings, alone, retried } = product.value
+  return {
+    trace: await openTrace(path),
+    path,
+    key,
+    detail,
+    durationMs: durationsMs.run,
+    warnings,
+    alone,
+    retried: retried && !product.cached,
+  }
+}
+
+function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentKey | null; from: KeyParts } {
+  if (request.alone) return { key: null, from: {} }
+  if (info.fingerprint === null) return { key: request.lasting ? digestOf({ once: randomUUID() }) : null, from: {} }
+  const { runtime, version, device, options } = request.target
+  const target = targetKey(request.target, info)
+  const { hardware } = target
+  const taps = request.taps && { taps: request.taps }
+  const key = digestOf({
+    step: CAPTURE_VERSION,
+    target,
+    model: request.modelDigest,
+    inputs: request.inputsDigest,
+    ...taps,
+  })
+  const from = {
+    model: request.modelDigest,
+    inputs: request.inputsDigest,
+    runtime: `${runtime}${version === null ? '' : `@${version}`}:${device}`,
+    options: JSON.stringify(withoutModel(options)),
+    ...(hardware && { hardware: digestOf(hardware) }),
+    'version and machine': info.fingerprint,
+    'way of capturing': CAPTURE_VERSION,
+  }
+  return { key, from }
+}
+
+/** Everything about a target that may change what it gives. */
+export function targetKey({ runtime, version, device, options, files }: Target, { fingerprint }: RuntimeInfo) {
+  const hardware = files && Object.entries(files).map(([key, { content }]) => [key, content])
+  return { runtime, version, device, options: withoutModel(options), hardware, fingerprint }
+}
+
+function withoutModel({ model: _another, ...others }: Target['options']): Target['options'] {
+  return others
+}
+
+async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {
+  const { target, side, alone = false, model, modelDigest, shared = false, inputs, expects, taps } = request
+  const logs = join(dirname(path), 'logs')
+  let writer: TraceWriter | undefined
+  const makeSink = async () => {
+    await writer?.abort()
+    writer = createTraceWriter(path, expects.length)
+    return writer.sink
+  }
+  try {
+    const work = { target, side, alone, model, inputs, expects, logs, makeSink, signal: lab.signal }
+    const done = await pool.capture({ ...work, ...(taps && { taps }), ...(shared && { shareAs: modelDigest }) })
+    await writer!.finish(inOrder(done.values, expects))
+    const { detail, durationsMs, warnings, alone: wasAlone, retried } = done
+    return { detail, durationsMs, warnings, alone: wasAlone, retried }
+  } catch (error) {
+    await writer?.abort()
+    await keepLogs(lab, side, logs)
+    throw await withVersionAdvice(error, model)
+  }
+}
+
+/** A runtime that refuses a model because of its versions seldom says what to do. */
+async function withVersionAdvice(error: unknown, model: ModelRef): Promise<unknown> {
+  if (!(error instanceof StageError) || !['import', 'compile'].includes(error.stage)) return error
+  const { message, stage, side, detail } = error
+  const opset = await opsetOf('path' in model ? model.path : model.bytes).catch(() => null)
+  const explained = explainVersions(message, detail.stderr ?? '', opset)
+  return explained === null ? error : new StageError(stage, explained, { detail, cause: error, ...(side && { side }) })
+}
+
+/** The error quotes the end of what a tool printed; all of it stays with the run. */
+async function keepLogs(lab: Lab, side: Side, folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  for (const name of names.sort()) {
+    const path = join(folder, name)
+    if ((await stat(path)).size > 0) await lab.keep(`${side}-${name}`, path)
+  }
+}
+
+function inOrder(values: readonly TraceValue[], expects: readonly ValueSpec[]): TraceValue[] {
+  const order = new Map(expects.map((spec, i) => [spec.name, i]))
+  return [...values].sort((a, b) => (order.get(a.name) ?? Infinity) - (order.get(b.name) ?? Infinity))
+}
