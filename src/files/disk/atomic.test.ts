@@ -12,7 +12,7 @@ test('a file is replaced whole and nothing else is left in its folder', async ()
   await writeFile(path, 'old')
   await writeFileAtomic(path, 'new')
   expect(await readFile(path, 'utf8')).toBe('new')
-  expect(await readdir(join(path, '../..'))).toEqual(['a.json'])
+  expect(await readdir(join(path, '..'))).toEqual(['a.json'])
 })
 
 test('an aborted file leaves the old one untouched', async () => {
@@ -22,7 +22,7 @@ test('an aborted file leaves the old one untouched', async () => {
   await file.handle.writeFile('half')
   await file.abort()
   expect(await readFile(path, 'utf8')).toBe('old')
-  expect(await readdir(join(path, '../..'))).toEqual(['a'])
+  expect(await readdir(join(path, '..'))).toEqual(['a'])
 })
 
 test('a folder that does not exist is named in the error', async () => {

@@ -63,7 +63,7 @@ describe('a folder of the user', () => {
       join(outside, 'a.txt'),
       'link/a.txt',
       'deep/er/a.txt',
-      '../..',
+      '..',
       'deep',
       '.scratch-0123456789ab',
     ]
@@ -91,7 +91,7 @@ describe('a folder of the user', () => {
       'a_b@ort_cpu',
       'A/B@ort:cpu',
       '../../etc',
-      '../..',
+      '..',
       '.',
       '\u001b[2J\n',
       '模型',

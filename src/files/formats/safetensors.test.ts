@@ -165,7 +165,7 @@ describe('the writer refuses', () => {
     }
     await expect(send()).rejects.toThrow(message)
     await writer.abort()
-    expect(await readdir(join(path, '../..'))).toEqual([])
+    expect(await readdir(join(path, '..'))).toEqual([])
   })
 
   test('more bytes than its limit, saying so', async () => {

@@ -248,7 +248,7 @@ function fill(
   random: RandomStream,
 ): { values: ArrayLike<number>; how: string } {
   if (policy && 'signal' in policy) {
-    const levels = policy.range ? ` ${policy.range.join('../..')}` : ''
+    const levels = policy.range ? ` ${policy.range.join('..')}` : ''
     return { values: fillSignal(spec, policy, random), how: `signal ${policy.signal}${levels}` }
   }
   if (policy && 'range' in policy) {

@@ -59,7 +59,7 @@ function isNumbers(setting: InputSetting): setting is readonly number[] {
 }
 
 function checked(policy: InputPolicy): InputPolicy {
-  if ('range' in policy && policy.range) checkRange(policy.range, policy.range.join('../..'))
+  if ('range' in policy && policy.range) checkRange(policy.range, policy.range.join('..'))
   if (!('value' in policy)) return policy
   const values = typeof policy.value === 'number' ? [policy.value] : policy.value
   if (values.length > 0) return policy

@@ -80,7 +80,7 @@ function checkLocation(location: string, problem: Problem): void {
     throw problem(`the location ${shown} with a backslash or control character`)
   if (location.startsWith('/') || /^[A-Za-z]:/.test(location)) throw problem(`the absolute path ${shown}`)
   const parts = location.split('/')
-  if (parts.includes('../..') || parts.includes('')) throw problem(`the path ${shown}, which leaves the model's folder`)
+  if (parts.includes('..') || parts.includes('')) throw problem(`the path ${shown}, which leaves the model's folder`)
   if (location.startsWith('*/')) throw problem(`the location ${shown}, which onnxruntime takes for a memory address`)
 }
 

@@ -22,7 +22,7 @@ function writeScript(folder: string, body: string, fsCache: string | false = fal
     import { join } from 'node:path'
     const jiti = createJiti(${JSON.stringify(import.meta.url)}, { fsCache: ${JSON.stringify(fsCache)} })
     const { executeRun } = await jiti.import(${JSON.stringify(join(here, 'execute.ts'))})
-    const { runRequest, tinySuite, PASS, keyOf } = await jiti.import(${JSON.stringify(join(here, 'testing/tiny-suite.ts'))})
+    const { runRequest, tinySuite, PASS, keyOf } = await jiti.import(${JSON.stringify(join(here, '../testing/tiny-suite.ts'))})
     const folder = ${JSON.stringify(folder)}
     ${body}`,
   )

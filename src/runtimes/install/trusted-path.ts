@@ -18,7 +18,7 @@ export function whoElseCanWrite(path: string, projectFolder: string): string | n
     const [part = '', ...rest] = left
     const next = join(at, part)
     const entry = lstatSync(next)
-    if (part !== '../..' && !isSafe(lstatSync(at), entry, trusted)) return at
+    if (part !== '..' && !isSafe(lstatSync(at), entry, trusted)) return at
     if (!trusted.has(entry.uid)) return next
     if (!entry.isSymbolicLink()) {
       at = next

@@ -51,7 +51,7 @@ function outside(written: string, folder: string): StageError {
 
 function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path)
-  return way !== '' && way !== '../../../files' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
 function shown(path: string): string {

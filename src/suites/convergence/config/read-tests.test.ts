@@ -237,7 +237,7 @@ describe('a configuration is refused', () => {
     expect(await refusal(text)).toContain(reason)
   })
 
-  it.each(['a/b', 'a\\b', '../../../files', '.', '""', '"a\\tb"', '"a\\u202eb"', '__proto__', 'x'.repeat(101)])(
+  it.each(['a/b', 'a\\b', '..', '.', '""', '"a\\tb"', '"a\\u202eb"', '__proto__', 'x'.repeat(101)])(
     'whose test is named %s',
     async (name) => {
       expect(await refusal(changed('small:', `${name}:`))).toContain('cannot be a file name')

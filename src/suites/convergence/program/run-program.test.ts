@@ -276,7 +276,7 @@ test('every line is heard, of both streams', async () => {
 test('a program does not outlive us, nor what it started in a session of its own', async () => {
   const seconds = `600.${process.pid}`
   const host = `
-    import { runProgram } from ${JSON.stringify(new URL('../../../dist.modules/suites/convergence/program/run-program.js', import.meta.url))}
+    import { runProgram } from ${JSON.stringify(new URL('../../../../dist.modules/suites/convergence/program/run-program.js', import.meta.url))}
     const nothing = { kind: 'fields', fields: {} }
     runProgram({
       argv: ['sh', '-c', 'setsid sleep ${seconds} & echo here; exec sleep ${seconds}'], cwd: '.', environment: process.env, stream: 'both', sourcePath: null, logFile: 'host.log',

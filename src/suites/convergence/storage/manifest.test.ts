@@ -27,7 +27,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const at = (...names: string[]) => join(folder, ...names)
 const put = (name: string, content: string) => {
-  mkdirSync(join(at(name), '../../../files'), { recursive: true })
+  mkdirSync(join(at(name), '..'), { recursive: true })
   writeFileSync(at(name), content)
   return at(name)
 }
@@ -158,12 +158,9 @@ describe('the checkpoint of a manifest', () => {
     await expect(locateCheckpoint(manifest(), 'b')).rejects.toThrow('looked for b and ckpts/b')
   })
 
-  test.each(['../../x', '../x', '/etc/passwd', '../../../files', '.'])(
-    'is not %s, whether or not it is there',
-    async (written) => {
-      await expect(locateCheckpoint(manifest(), written)).rejects.toThrow('lies outside of the storage')
-    },
-  )
+  test.each(['../../x', '../x', '/etc/passwd', '..', '.'])('is not %s, whether or not it is there', async (written) => {
+    await expect(locateCheckpoint(manifest(), written)).rejects.toThrow('lies outside of the storage')
+  })
 
   test('is not a link that leads outside', async () => {
     symlinkSync(tmpdir(), at('out'))
