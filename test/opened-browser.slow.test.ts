@@ -11,7 +11,7 @@ import { affineModel } from './small-models.ts'
 const COMPUTING_MS = 1500
 /** Seconds; what hangs is an error that does not name the page. */
 const LIMIT = '120'
-const MODELS = { 'a-long.onnx': longWork(1024, 20), 'b-small.onnx': affineModel(), 'c-small.onnx': affineModel(3) }
+const MODELS = { 'a-long.onnx': longWork(1024, 100), 'b-small.onnx': affineModel(), 'c-small.onnx': affineModel(3) }
 
 function addressIn(stderr: NodeJS.ReadableStream): Promise<string> {
   let text = ''
