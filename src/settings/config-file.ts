@@ -84,7 +84,7 @@ async function readConfig(path: string): Promise<unknown> {
     const text = readTextSync(path, LARGEST_BYTES)
     if (extname(path) === '.json') return JSON.parse(text)
     if (/^\.ya?ml$/.test(extname(path)))
-      return (await import('yaml')).parse(text, { schema: 'core', logLevel: 'error' }) ?? {}
+      return (await import('../files/formats/yaml-document.ts')).parseYaml(text) ?? {}
     const { createJiti } = await import('jiti')
     // jiti's cache of compiled files is a folder of a fixed name in the temporary folder, which any user can make first.
     const options = { moduleCache: false, fsCache: false, alias: ownPackage(path) }

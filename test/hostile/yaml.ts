@@ -73,6 +73,11 @@ const TEXTS: readonly (readonly [name: string, text: string, says: Readonly<Reco
     { config: /assay.config.yaml/, expected: /no YAML|expected a list/, convergence: /no YAML|no map/ },
   ],
   [
+    '130 000 brackets that nothing opened',
+    `decoders: {models: [m]${'}]'.repeat(130_000)}`,
+    { config: /at line 1, column/, expected: 'no YAML', convergence: 'no YAML' },
+  ],
+  [
     'lists 10 000 deep',
     nested(10_000),
     { config: /assay.config.yaml/, expected: /expected|no YAML/, convergence: /nested deeper|no YAML|no tests/ },
