@@ -12,9 +12,9 @@ import { FileDigests } from '../dist.modules/files/disk/digest.js'
 import { decoderOf } from '../dist.modules/models/hugging-face/onnx-decoder.js'
 import { DEFAULT_LIMITS } from '../dist.modules/runtimes/contract.js'
 import { createPool } from '../dist.modules/runtimes/host/pool.js'
-import { targetNamed } from '../dist.modules/settings/targets.js'
 import { decodeSide } from '../dist.modules/suites/decoders/decode-side.js'
 import { measured } from '../dist.modules/suites/decoders/judge-decoder.js'
+import { targetNamed } from '../dist.modules/suites/tensors/targets/chosen-targets.js'
 import { root } from '../scripts/setup.mjs'
 
 const VOCABULARY = 128_256

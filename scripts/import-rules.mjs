@@ -9,9 +9,8 @@ const runtimes = [...models, 'models']
 const runs = [...runtimes, 'runtimes']
 const options = runtimes
 const suites = [...runs, 'runs', 'options']
-const settings = [...suites, 'suites']
 const server = [...suites, 'suites', 'reporters']
-const library = [...settings, 'settings', 'reporters']
+const library = [...suites, 'suites', 'reporters']
 const cli = [...library, 'library', 'server']
 
 export const allowed = {
@@ -27,7 +26,6 @@ export const allowed = {
   suites,
   reporters: [...suites, 'suites'],
   server,
-  settings,
   library,
   cli,
   'index.ts': cli,

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { COMMANDS } from '../src/cli/commands.ts'
+import { commandLineTable } from '../src/cli/commands.ts'
 import { ended, project, root, startAssay, temporaryFolder } from './assay.ts'
 import { writePlanted } from './diff-tensors.ts'
 import { affineModel } from './small-models.ts'
@@ -36,7 +36,7 @@ describe('the built command line, as a process', () => {
     cpSync(join(root, 'examples/decoders/shakespeare'), join(folder, 'model'), { recursive: true })
   })
 
-  test.each(COMMANDS.map(({ name }) => name))('assay %s', async (name) => {
+  test.each(commandLineTable().commands.map(({ name }) => name))('assay %s', async (name) => {
     const [words, code, says] = SMOKE[name]!
     // doctor would try a browser that it finds.
     const env = name === 'doctor' ? { PATH: temporaryFolder('no programs') } : {}

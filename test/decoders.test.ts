@@ -268,7 +268,7 @@ describe('a stored reference', () => {
 
 describe('what cannot be decoded is refused in one line', () => {
   test.each([
-    [['tset', 'healthy'], '"tset" of assay decoders; did you mean "test"?'],
+    [['tset', 'healthy'], 'unknown subcommand "tset" of assay decoders; did you mean "test"?'],
     [['healthy/'], 'write assay decoders test healthy/'],
     [[], 'missing subcommand: use assay decoders test or assay decoders baseline'],
     [['test'], 'no model to decode with; give a Hugging Face folder or an id'],

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { DIFF_OPTIONS, listOptions, THRESHOLDS_OPTIONS } from '../src/cli/command-options.ts'
 import { specsOf } from '../src/options/table.ts'
-import { DIFF_OPTIONS, LIST_OPTIONS, THRESHOLDS_OPTIONS } from '../src/settings/command-options.ts'
-import { CONVERGE_COMMAND_OPTIONS } from '../src/settings/converge-options.ts'
-import { DECODERS_COMMAND_OPTIONS } from '../src/settings/decoder-options.ts'
-import { TEST_OPTIONS } from '../src/settings/option-table.ts'
+import { CONVERGE_COMMAND_OPTIONS } from '../src/suites/convergence/options/options.ts'
+import { DECODERS_COMMAND_OPTIONS } from '../src/suites/decoders/options/options.ts'
+import { TEST_OPTIONS } from '../src/suites/onnx/options.ts'
 import { assay, assayJson, project, root } from './assay.ts'
 
 const model = readFileSync(join(root, 'examples/models/example-matmul.onnx'))
@@ -60,7 +60,7 @@ test('every option that docs/coming-from.md names is one', () => {
   const here = rows.map((row) => row.split(' | ').slice(1).join(' | ')).join('\n')
   const tables = [
     TEST_OPTIONS,
-    LIST_OPTIONS,
+    listOptions(TEST_OPTIONS),
     DIFF_OPTIONS,
     THRESHOLDS_OPTIONS,
     DECODERS_COMMAND_OPTIONS,

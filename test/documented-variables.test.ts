@@ -1,7 +1,9 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type DecoderValues, decoderValues } from '../src/settings/decoder-values.ts'
+import { resolveOptions } from '../src/options/resolve.ts'
+import { DECODER_OPTIONS } from '../src/suites/decoders/options/options.ts'
+import { type DecoderValues, decoderValues } from '../src/suites/decoders/options/values.ts'
 import { assay, assayJson, project } from './assay.ts'
 
 const SHAPES = 'FMS_TEST_SHAPES_'
@@ -131,7 +133,7 @@ describe('the documented variables', () => {
 })
 
 const valuesOf = (environment: Record<string, string>): DecoderValues =>
-  decoderValues({ commandLine: {}, environment, file: {} })
+  decoderValues(resolveOptions(DECODER_OPTIONS, { commandLine: {}, environment, file: {} }).values, environment)
 
 test.each<[string, string, keyof DecoderValues, unknown, unknown]>([
   ['COMMON_BATCH_SIZES', '1,2,4,8', 'batchSize', [1, 2, 4, 8], [4]],

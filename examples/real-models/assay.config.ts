@@ -1,4 +1,4 @@
-import { defineConfig } from '../../src/settings/assay-config.ts'
+import { defineConfig } from '../../src/library/config/assay-config.ts'
 import { realModels } from './real-models.ts'
 
 /** Models that people ship to browsers, with inputs that mean something to them. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from '../../src/settings/assay-config.ts'
+import { defineConfig } from '../../src/library/config/assay-config.ts'
 
 const SAMPLE_RATE = 16_000
 const PITCH = 140

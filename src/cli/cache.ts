@@ -3,7 +3,7 @@ import { unknown } from '../domain/target.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { resolveOptions } from '../options/resolve.ts'
 import { cacheStatus, clearCache, pruneCache } from '../runs/cache/cache-upkeep.ts'
-import { CACHE_OPTIONS } from '../settings/command-options.ts'
+import { CACHE_OPTIONS } from './command-options.ts'
 import type { Action as Command } from './io.ts'
 
 const ACTIONS = ['status', 'prune', 'clear'] as const

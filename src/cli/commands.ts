@@ -1,85 +1,98 @@
-import { type Completes, type OptionSpec, type OptionTable, specsOf } from '../options/table.ts'
+import { type OptionSpec, type OptionTable, specsOf } from '../options/table.ts'
+import type { SuiteKind } from '../suites/contract.ts'
+import { SUITES } from '../suites/registry.ts'
+import { titledOptions, topLevelOptions } from '../suites/tables.ts'
 import {
   BOARDS_OPTIONS,
   CACHE_OPTIONS,
-  CONFIG_OPTIONS,
+  configOptions,
   DIFF_OPTIONS,
   DOCTOR_OPTIONS,
   INIT_OPTIONS,
-  LIST_OPTIONS,
+  listOptions,
   MERGE_OPTIONS,
   MICRO_OPTIONS,
   SETUP_OPTIONS,
   THRESHOLDS_OPTIONS,
-} from '../settings/command-options.ts'
-import { CONVERGE_COMMAND_OPTIONS, CONVERGE_GROUPS } from '../settings/converge-options.ts'
-import { DECODER_GROUPS, DECODERS_COMMAND_OPTIONS } from '../settings/decoder-options.ts'
-import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
-import type { Action } from './io.ts'
+} from './command-options.ts'
+import type { CommandSpec } from './command-spec.ts'
+import { suiteCommands } from './suite-commands.ts'
 
-export interface CommandSpec {
-  readonly name: string
-  readonly argument?: string
-  /** It takes no words, and says itself what is meant where some are given. */
-  readonly refusesWords?: boolean
-  readonly summary: string
-  readonly options: OptionTable
-  /** What a shell may offer for its argument. */
-  readonly completes?: Completes
-  /** It says itself what is wrong there, or nothing. */
-  readonly anyEnvironment?: true
-  readonly hidden?: true
-  readonly load: () => Promise<Action>
+/** Everything that can be typed after `assay`. */
+export interface CommandLineTable {
+  readonly commands: readonly CommandSpec[]
+  /** Titles in the help, with the options below them. */
+  readonly groups: readonly (readonly [string, OptionTable])[]
+  /** Those of every command, which variables of the environment may set. */
+  readonly options: readonly OptionSpec[]
 }
 
-export const COMMANDS: readonly CommandSpec[] = [
-  {
-    name: 'test',
-    argument: '[paths...]',
-    summary: 'judge models: ONNX files, Hugging Face folders, folders of them or globs (default: models)',
-    completes: 'files',
-    options: TEST_OPTIONS,
-    load: async () => (await import('./test.ts')).test,
-  },
-  {
-    name: 'run',
-    refusesWords: true,
-    summary: 'judge all that the configuration names, as one run',
-    options: TEST_OPTIONS,
-    load: async () => (await import('./test.ts')).run,
-  },
-  {
-    name: 'list',
-    argument: '[paths...]',
-    summary: 'print the ids of the cases that test would judge, or the steps of one',
-    completes: 'files',
-    options: LIST_OPTIONS,
-    load: async () => (await import('./list.ts')).list,
-  },
-  {
-    name: 'decoders',
+export function commandLineTable(suites: readonly SuiteKind[] = SUITES): CommandLineTable {
+  const named = [...suiteCommands(suites), ...commandsOverAll(suites), ...OTHERS]
+  const options = named.flatMap((command) => specsOf(command.options))
+  const commands = [...named, doctor(options), completionAnswer(named)]
+  return { commands, groups: titledOptions(suites), options }
+}
+
+/** Commands that ask every suite. */
+function commandsOverAll(suites: readonly SuiteKind[]): CommandSpec[] {
+  const all = topLevelOptions(suites)
+  return [
+    {
+      name: 'run',
+      refusesWords: true,
+      summary: 'judge all that the configuration names, as one run',
+      options: all,
+      load: async () => (await import('./run.ts')).run(suites),
+    },
+    {
+      name: 'list',
+      argument: '[paths...]',
+      summary: 'print the ids of the cases that would be judged, or the steps of one',
+      completes: 'files',
+      options: listOptions(all),
+      load: async () => (await import('./list.ts')).list(suites),
+    },
+    {
+      name: 'config',
+      argument: '[paths...]',
+      summary: 'print what the options of a command line mean and where each value came from',
+      completes: 'files',
+      options: configOptions(all),
+      load: async () => (await import('./config.ts')).config(suites),
+    },
+  ]
+}
+
+function doctor(options: readonly OptionSpec[]): CommandSpec {
+  return {
+    name: 'doctor',
+    summary: 'what this machine can run, what is missing and how to get it',
+    options: DOCTOR_OPTIONS,
+    anyEnvironment: true,
+    load: async () => (await import('./doctor.ts')).doctor(options),
+  }
+}
+
+function completionAnswer(commands: readonly CommandSpec[]): CommandSpec {
+  return {
+    name: '__complete',
     argument: '[words...]',
-    summary:
-      'test <models...>: tokens and logits of text-generation models; baseline <models...>: what noise is normal',
-    completes: ['test', 'baseline'],
-    options: DECODERS_COMMAND_OPTIONS,
-    load: async () => (await import('./decoders.ts')).decoders,
-  },
+    summary: 'what may stand in place of the last word, for completion scripts',
+    options: {},
+    anyEnvironment: true,
+    hidden: true,
+    load: async () => (await import('./completion.ts')).answerShell(commands),
+  }
+}
+
+const OTHERS: readonly CommandSpec[] = [
   {
     name: 'thresholds',
     argument: '[models...]',
     summary: 'learn thresholds from the metric files of a trusted baseline: pooled 99th percentiles',
     options: THRESHOLDS_OPTIONS,
     load: async () => (await import('./thresholds.ts')).thresholds,
-  },
-  {
-    name: 'converge',
-    argument: '[accept]',
-    summary:
-      'has training got worse: replay stretches from checkpoints; -g records them, accept renews what was recorded',
-    completes: ['accept'],
-    options: CONVERGE_COMMAND_OPTIONS,
-    load: async () => (await import('./converge.ts')).converge,
   },
   {
     name: 'diff',
@@ -122,21 +135,6 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('./micro.ts')).micro,
   },
   {
-    name: 'config',
-    argument: '[paths...]',
-    summary: 'print what the options of a command line mean and where each value came from',
-    completes: 'files',
-    options: CONFIG_OPTIONS,
-    load: async () => (await import('./config.ts')).config,
-  },
-  {
-    name: 'doctor',
-    summary: 'what this machine can run, what is missing and how to get it',
-    options: DOCTOR_OPTIONS,
-    anyEnvironment: true,
-    load: async () => (await import('./doctor.ts')).doctor(ALL_OPTIONS),
-  },
-  {
     name: 'setup',
     argument: '[words...]',
     summary: 'python [engines...]: a Python environment for onnxruntime, onnx-reference, openvino, iree or torch',
@@ -160,19 +158,4 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: {},
     load: async () => (await import('./completion.ts')).completion,
   },
-  {
-    name: '__complete',
-    argument: '[words...]',
-    summary: 'what may stand in place of the last word, for completion scripts',
-    options: {},
-    anyEnvironment: true,
-    hidden: true,
-    load: async () => (await import('./completion.ts')).answerShell(COMMANDS),
-  },
 ]
-
-/** Titles in the help, with the options below them. */
-export const GROUPS = [OPTION_GROUPS, DECODER_GROUPS, CONVERGE_GROUPS].flatMap((groups) => Object.entries(groups))
-
-/** Those of every command, which variables of the environment may set. */
-export const ALL_OPTIONS: readonly OptionSpec[] = COMMANDS.flatMap(({ options }) => specsOf(options))

@@ -3,18 +3,20 @@ import { EXIT } from '../domain/verdict.ts'
 import { type ExplainedSetting, type ExplainedSettings, explainSettings } from '../library/explain-settings.ts'
 import { inertJson } from '../reporters/json.ts'
 import type { Style } from '../reporters/style.ts'
-import { askedFor } from './asked.ts'
+import type { SuiteKind } from '../suites/contract.ts'
 import { type Action, styleOf } from './io.ts'
 
-export const config: Action = async (paths, { showOrigin, ...options }, io) => {
-  const explained = await explainSettings(askedFor('test', paths, options, io))
-  const style = styleOf(io.stdout, io, options)
-  const text = options.json
-    ? inertJson(document(explained), 2)
-    : settingLines(explained, showOrigin === true, style).join('\n')
-  io.stdout.write(`${text}\n`)
-  return EXIT.ok
-}
+export const config =
+  (suites: readonly SuiteKind[]): Action =>
+  async (words, { showOrigin, ...options }, io) => {
+    const explained = await explainSettings({ words, options, cwd: io.cwd, environment: io.env, suites })
+    const style = styleOf(io.stdout, io, options)
+    const text = options.json
+      ? inertJson(document(explained), 2)
+      : settingLines(explained, showOrigin === true, style).join('\n')
+    io.stdout.write(`${text}\n`)
+    return EXIT.ok
+  }
 
 function document({ file, groups }: ExplainedSettings) {
   const settings = groups.flatMap(({ title, settings }) => settings.map((setting) => ({ group: title, ...setting })))

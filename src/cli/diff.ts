@@ -16,7 +16,7 @@ import type { Values as ValuesOf } from '../options/table.ts'
 import { printPairs, printRuns } from '../reporters/diff/print-diff.ts'
 import { diffRuns } from '../runs/record/diff-runs.ts'
 import { type DiffRequest, openSides } from '../runs/record/diff-sides.ts'
-import { DIFF_OPTIONS } from '../settings/command-options.ts'
+import { DIFF_OPTIONS } from './command-options.ts'
 import type { Action, CommandIo } from './io.ts'
 
 type Values = ValuesOf<typeof DIFF_OPTIONS>

@@ -6,7 +6,6 @@ import { packageVersion } from '../library/package-version.ts'
 import type { OptionSpec } from '../options/table.ts'
 import { inertJson } from '../reporters/json.ts'
 import { Screen } from '../reporters/screen.ts'
-import { askedFor } from './asked.ts'
 import { type Action, styleOf } from './io.ts'
 
 /** `all`: the options of every command, which variables of the environment may set. */
@@ -16,7 +15,7 @@ export const doctor =
     const { stdout, stderr, cwd } = io
     const progress = stderr.isTTY ? new Screen(stderr, styleOf(stderr, io, options)) : null
     const { config, noConfig, python } = options
-    const asked = askedFor('test', [], { config, noConfig, python }, io)
+    const asked = { cwd, environment: io.env, options: { config, noConfig, python } }
     progress?.update([], ['looking for runtimes …'])
     const onTry = (target: string) => progress?.update([], [`trying ${cleanText(target, 60)} …`])
     const diagnosis = await diagnose(asked, all, onTry, io.workers)

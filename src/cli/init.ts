@@ -11,9 +11,9 @@ import { refuseExisting, writeProject } from '../library/init/write-project.ts'
 import { resolveOptions } from '../options/resolve.ts'
 import type { Values } from '../options/table.ts'
 import type { Style } from '../reporters/style.ts'
-import { INIT_OPTIONS } from '../settings/command-options.ts'
-import { checkTargets, DEFAULT_TARGETS } from '../settings/targets.ts'
+import { checkTargets, DEFAULT_TARGETS } from '../suites/tensors/targets/chosen-targets.ts'
 import { askOnTerminal, Declined, type Questions } from './ask.ts'
+import { INIT_OPTIONS } from './command-options.ts'
 import { type Action, type CommandIo, styleOf } from './io.ts'
 
 interface GivenChoices {

@@ -1,17 +1,20 @@
 import { resolve } from 'node:path'
 import { EXIT } from '../domain/verdict.ts'
-import { type Invocation, invocationOf } from '../library/invocation.ts'
+import { type Invocation, invoke, settingsRequest } from '../library/invocation.ts'
 import { inertJson } from '../reporters/json.ts'
 import { stepLines } from '../reporters/step-lines.ts'
 import { explainSteps } from '../runs/record/explain-steps.ts'
-import { askedFor } from './asked.ts'
-import { type Action, type CommandIo, styleOf } from './io.ts'
-import { printIds } from './test.ts'
+import type { SuiteKind } from '../suites/contract.ts'
+import { type Action, type CommandIo, notice, styleOf } from './io.ts'
+import { printIds } from './judge-command.ts'
 
-export const list: Action = async (paths, { steps, ...options }, io) => {
-  const invocation = await invocationOf(askedFor('test', paths, options, io))
-  return steps === undefined ? printIds(invocation, io) : printSteps(String(steps), invocation, io)
-}
+export const list =
+  (suites: readonly SuiteKind[]): Action =>
+  async (words, { steps, ...options }, io) => {
+    const request = settingsRequest({ words, options, cwd: io.cwd, environment: io.env, suites })
+    const invocation = await invoke(request, (text) => notice(io, text))
+    return steps === undefined ? printIds(invocation, io) : printSteps(String(steps), invocation, io)
+  }
 
 async function printSteps(word: string, { cwd, values }: Invocation, io: CommandIo): Promise<number> {
   const runsFolder = resolve(cwd, values.outputDir)

@@ -1,14 +1,14 @@
 import type { Reporter } from '../domain/run.ts'
 import { cleanLog, cleanText } from '../domain/text.ts'
-import type { RunListeners } from '../library/judge-suites.ts'
+import type { RunListeners } from '../library/judge.ts'
+import type { CommonValues } from '../options/common-values.ts'
 import { createReporters } from '../reporters/registry.ts'
-import type { TestValues } from '../settings/test-values.ts'
 import { type CommandIo, notice } from './io.ts'
 import { interruptSignals } from './signals.ts'
 
 /** Does some work for whoever looks at this command: reporters, interruptions, and what tools print if asked for. */
 export async function withListeners<T>(
-  values: TestValues,
+  values: CommonValues,
   io: CommandIo,
   work: (listeners: RunListeners) => Promise<T>,
 ): Promise<T> {
@@ -28,7 +28,10 @@ export async function withListeners<T>(
   }
 }
 
-function reportersFor({ json, reporter, verbose, showOutput, color }: TestValues, io: CommandIo): Promise<Reporter[]> {
+function reportersFor(
+  { json, reporter, verbose, showOutput, color }: CommonValues,
+  io: CommandIo,
+): Promise<Reporter[]> {
   const specs = json ? [...reporter.filter((spec) => spec !== 'terminal'), 'json'] : reporter
   return createReporters(specs, { ...io, verbose, plain: showOutput, ...(color !== undefined && { color }) })
 }

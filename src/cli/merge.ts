@@ -3,7 +3,7 @@ import { resolveOptions } from '../options/resolve.ts'
 import { createReporters } from '../reporters/registry.ts'
 import { durationsOf, writeDurations } from '../runs/plan/durations.ts'
 import { mergeRuns } from '../runs/record/merge.ts'
-import { MERGE_OPTIONS } from '../settings/command-options.ts'
+import { MERGE_OPTIONS } from './command-options.ts'
 import { type Action, complain } from './io.ts'
 
 export const merge: Action = async (folders, options, io) => {

@@ -7,11 +7,11 @@ import { EXIT } from '../domain/verdict.ts'
 import { resolveOptions } from '../options/resolve.ts'
 import { omit, specsOf, type Values as ValuesOf } from '../options/table.ts'
 import type { Style } from '../reporters/style.ts'
-import { MICRO_OPTIONS } from '../settings/command-options.ts'
 import { type MicroSizes, microDecoder, readFamily } from '../suites/decoders/micro/choices.ts'
 import { type DecoderConfig, FAMILIES } from '../suites/decoders/micro/decoder-config.ts'
 import { exportFolder } from '../suites/decoders/micro/export-folder.ts'
 import { writeMicroFolder } from '../suites/decoders/micro/write-folder.ts'
+import { MICRO_OPTIONS } from './command-options.ts'
 import { type Action, styleOf } from './io.ts'
 
 const GRAPH_DTYPES = { fp32: 'float32', fp16: 'float16' } as const

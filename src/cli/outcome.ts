@@ -1,9 +1,11 @@
 import { cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
-import type { JudgedOutcome } from '../library/judge-suites.ts'
+import type { Invocation } from '../library/invocation.ts'
+import type { JudgedOutcome } from '../library/judge.ts'
+import type { CommonValues } from '../options/common-values.ts'
+import { firstFlag } from '../options/table.ts'
 import { acceptedLines } from '../reporters/accepted-lines.ts'
 import { inertJson } from '../reporters/json.ts'
-import type { TestValues } from '../settings/test-values.ts'
 import { type CommandIo, complain, notice } from './io.ts'
 
 /** Ids hold names of files, which may hold anything. */
@@ -12,7 +14,7 @@ const LONGEST_ID = 10_000
 /** For `--list`; `whyNone` says what to do where nothing was found at all. */
 export function printCaseIds(
   { cases, selected }: { readonly cases: readonly string[]; readonly selected: readonly string[] },
-  { json, passWithNoTests }: TestValues,
+  { json, passWithNoTests }: CommonValues,
   whyNone: string,
   io: CommandIo,
 ): number {
@@ -30,8 +32,13 @@ export function reportOutcome(outcome: JudgedOutcome, whyNone: string, io: Comma
   return outcome.problems.length > 0 && outcome.exitCode === EXIT.ok ? EXIT.internal : outcome.exitCode
 }
 
-/** Why a suite that has no models to name collected nothing. */
-export function noCaseMatches({ keyword, pattern }: TestValues, patternFlag = '-t'): string {
+/** Why nothing was collected, and what to do about it. */
+export function whyNothing({ asked, values, table }: Invocation): string {
+  const said = asked.flatMap(({ work, asked: what }) => work.whyNothing?.(what) ?? [])
+  return said[0] ?? noCaseMatches(values, firstFlag(table.pattern!))
+}
+
+function noCaseMatches({ keyword, pattern }: CommonValues, patternFlag: string): string {
   if (keyword === undefined && pattern === undefined) return 'no case was found'
   const selection = keyword === undefined ? `${patternFlag} "${pattern}"` : `-k "${keyword}"`
   return `no case matches ${selection}; --list prints all ids`

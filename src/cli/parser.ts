@@ -2,7 +2,8 @@ import { Command, Option, type OutputConfiguration } from 'commander'
 import { UsageError } from '../domain/errors.ts'
 import { packageVersion } from '../library/package-version.ts'
 import { flagOf, hasShownDefault, type OptionSpec, specsOf } from '../options/table.ts'
-import { type CommandSpec, GROUPS } from './commands.ts'
+import type { CommandSpec } from './command-spec.ts'
+import type { CommandLineTable } from './commands.ts'
 import { type CommandIo, complain } from './io.ts'
 
 const EXIT_HELP = `
@@ -50,10 +51,15 @@ function withAdvice(message: string): string {
   return flag ? `${message.trimEnd()}; write ${flag} and then the ${value}` : message
 }
 
+interface AddedCommand {
+  readonly spec: CommandSpec
+  readonly groups: CommandLineTable['groups']
+  readonly io: CommandIo
+}
+
 export function addCommand(
   parser: Command,
-  spec: CommandSpec,
-  io: CommandIo,
+  { spec, groups, io }: AddedCommand,
   act: (words: string[], options: Record<string, unknown>) => Promise<void>,
 ): void {
   const command = parser
@@ -63,14 +69,15 @@ export function addCommand(
     .exitOverride()
   if (spec.argument) command.argument(spec.argument)
   command.allowExcessArguments(spec.refusesWords === true)
-  for (const option of specsOf(spec.options)) addOption(command, option, io)
+  for (const option of specsOf(spec.options)) addOption(command, option, groups, io)
   command.action(() => act(command.args, command.opts()))
 }
 
-function addOption(command: Command, spec: OptionSpec, io: CommandIo): void {
+function addOption(command: Command, spec: OptionSpec, groups: CommandLineTable['groups'], io: CommandIo): void {
+  const group = groups.find(([, table]) => Object.hasOwn(table, spec.key))?.[0]
   const { aliases = [], documented = [], withoutEffect, refused } = spec
   const help = hasShownDefault(spec) ? `${spec.help} (default: ${spec.kind.write(spec.default)})` : spec.help
-  command.addOption(optionOf(spec, spec.flags, help).hideHelp((withoutEffect ?? refused) !== undefined))
+  command.addOption(optionOf(spec, spec.flags, help, group).hideHelp((withoutEffect ?? refused) !== undefined))
   for (const flags of [...aliases, ...documented]) command.addOption(optionOf(spec, flags, spec.help).hideHelp())
   if (withoutEffect) sayWhenGiven(command, spec.flags, io, (flag) => `${flag} does nothing here: ${withoutEffect}`)
   if (refused) refuseWhenGiven(command, spec.flags, refused)
@@ -80,9 +87,8 @@ function addOption(command: Command, spec: OptionSpec, io: CommandIo): void {
   if (spec.negatable) command.addOption(negation(spec))
 }
 
-function optionOf(spec: OptionSpec, flags: string, help: string): Option {
+function optionOf(spec: OptionSpec, flags: string, help: string, group?: string): Option {
   const option = new Option(flags, help)
-  const group = GROUPS.find(([, table]) => Object.hasOwn(table, spec.key))?.[0]
   if (group) option.helpGroup(`${group}:`)
   option.attributeName = () => spec.key
   // An option of its own, whatever its name begins with.

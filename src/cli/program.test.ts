@@ -6,10 +6,12 @@ import { Readable, Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { formatHeader, type StoredTensor } from '../files/formats/trace-header.ts'
 import { RunRecord } from '../runs/record/record.ts'
-import { COMMANDS } from './commands.ts'
+import { commandLineTable } from './commands.ts'
 import type { CommandIo } from './io.ts'
 import { run } from './program.ts'
 import { interruptSignals } from './signals.ts'
+
+const { commands } = commandLineTable()
 
 /** Streams that keep what was written. */
 function keptIo(changes: Partial<CommandIo> = {}) {
@@ -63,14 +65,14 @@ describe('a command line', () => {
   test('that asks for help or the version gets it on stdout', async () => {
     const { code, stdout, stderr } = await ran(['--help'])
     expect([code, stderr]).toEqual([0, ''])
-    for (const { name, hidden } of COMMANDS) {
+    for (const { name, hidden } of commands) {
       const isListed = stdout.includes(`\n  ${name}`)
       expect(isListed, name).toBe(hidden !== true)
     }
     expect(await ran(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
 
-  test.each(COMMANDS.map(({ name }) => name))('%s explains its options', async (name) => {
+  test.each(commands.map(({ name }) => name))('%s explains its options', async (name) => {
     const { code, stdout, stderr } = await ran([name, '--help'])
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`Usage: assay ${name}`)

@@ -3,27 +3,34 @@ import { describeTooManyFiles, tooManyFilesCode } from '../domain/error-code.ts'
 import { FormatError, SkipCase, StageError, UsageError } from '../domain/errors.ts'
 import { cleanLog } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
+import { checkEnvironment } from '../options/check-environment.ts'
 import { describeDiskError } from '../runs/disk-errors.ts'
-import { checkEnvironment } from '../settings/check-environment.ts'
-import { ALL_OPTIONS, COMMANDS } from './commands.ts'
+import type { SuiteKind } from '../suites/contract.ts'
+import { SUITES } from '../suites/registry.ts'
+import { commandLineTable } from './commands.ts'
 import { type CommandIo, complain } from './io.ts'
 import { addCommand, createParser } from './parser.ts'
 
 /** Runs a command line, without the names of node and of the program, and gives its exit code; never rejects. */
-export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
+export async function run(
+  argv: readonly string[],
+  io: CommandIo,
+  suites: readonly SuiteKind[] = SUITES,
+): Promise<number> {
   try {
-    return await parseAndRun(argv, io)
+    return await parseAndRun(argv, io, suites)
   } catch (error) {
     return report(error, io)
   }
 }
 
-async function parseAndRun(argv: readonly string[], io: CommandIo): Promise<number> {
+async function parseAndRun(argv: readonly string[], io: CommandIo, suites: readonly SuiteKind[]): Promise<number> {
+  const { commands, groups, options: all } = commandLineTable(suites)
   let exitCode: number = EXIT.ok
   const parser = createParser(io)
-  for (const spec of COMMANDS) {
-    addCommand(parser, spec, io, async (words, options) => {
-      const notes = spec.anyEnvironment ? [] : checkEnvironment(io.env, ALL_OPTIONS)
+  for (const spec of commands) {
+    addCommand(parser, { spec, groups, io }, async (words, options) => {
+      const notes = spec.anyEnvironment ? [] : checkEnvironment(io.env, all)
       for (const note of notes) complain(io, note)
       exitCode = await (await spec.load())(words, options, io)
     })

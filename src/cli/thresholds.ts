@@ -3,12 +3,13 @@ import { UsageError } from '../domain/errors.ts'
 import { nearest, unknown } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
-import { type LearntThresholds, learnThresholds } from '../library/learn-thresholds.ts'
+import { describeEnvironment } from '../library/environment.ts'
 import { resolveOptions } from '../options/resolve.ts'
 import { inertJson } from '../reporters/json.ts'
 import { thresholdLines } from '../reporters/threshold-lines.ts'
-import { THRESHOLDS_OPTIONS } from '../settings/command-options.ts'
 import { METRICS, type MetricName } from '../suites/decoders/gates/contract.ts'
+import { type LearntThresholds, learnThresholds } from '../suites/decoders/thresholds/learn-thresholds.ts'
+import { THRESHOLDS_OPTIONS } from './command-options.ts'
 import type { Action, CommandIo } from './io.ts'
 
 export const thresholds: Action = async (words, options, io) => {
@@ -21,6 +22,7 @@ export const thresholds: Action = async (words, options, io) => {
     metrics: metricNames(values.metrics),
     metricsFolder,
     outputFolder: output,
+    machine: describeEnvironment(),
   })
   if (values.json) io.stdout.write(`${inertJson({ schema: 'assay/learnt-thresholds@1', learnt }, 2)}\n`)
   else for (const one of learnt) print(one, io)

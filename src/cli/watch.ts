@@ -2,9 +2,9 @@ import { relative } from 'node:path'
 import { UsageError } from '../domain/errors.ts'
 import { cleanText } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
-import { type Asked, type Invocation, invocationOf } from '../library/invocation.ts'
+import { type CommandRequest, type Invocation, invoke } from '../library/invocation.ts'
 import { FileWatch } from '../library/watched-files.ts'
-import { type CommandIo, complain, onInterrupt } from './io.ts'
+import { type CommandIo, complain, notice, onInterrupt } from './io.ts'
 import { type Key, listenForKeys } from './keys.ts'
 
 const WAITING = 'waiting for changes'
@@ -12,18 +12,20 @@ const KEYS = 'r: all again, f: what failed, q: quit'
 
 /** Judges, then again whenever something changes or a key asks for it, until it is told to end. */
 export async function watch(
-  asked: Asked,
+  request: CommandRequest,
   judge: (invocation: Invocation) => Promise<number>,
   io: CommandIo,
 ): Promise<number> {
-  const files = new FileWatch(asked.cwd, asked.options.config as string | undefined)
-  let nextRun: NextRun = { again: false }
+  const files = new FileWatch(request.cwd, request.options.config as string | undefined)
+  let nextRun: NextRun = { isFirst: true }
   for (;;) {
-    const invocation = await unlessWrong(io, () => invocationOf(asked))
+    const invocation = await unlessWrong(io, () => invoke(request, (text) => notice(io, text)))
     await files.begin(invocation)
-    const exitCode = (await unlessWrong(io, async () => invocation && judge(wished(invocation, nextRun)))) ?? EXIT.usage
+    const exitCode = invocation
+      ? ((await unlessWrong(io, () => judge(narrowed(invocation, nextRun)))) ?? EXIT.usage)
+      : EXIT.usage
     if (exitCode === EXIT.interrupted) return exitCode
-    const next = await nextWish(files, io)
+    const next = await nextChoice(files, io)
     if (next === 'quit') return exitCode
     nextRun = next
   }
@@ -31,16 +33,20 @@ export async function watch(
 
 /** What the next run is to judge; by default everything. */
 interface NextRun {
-  /** Not the first run, so a folder that it was told to write to holds what the one before wrote. */
-  readonly again?: boolean
+  readonly isFirst?: boolean
   readonly only?: readonly string[]
   readonly lastFailed?: boolean
 }
 
-function wished(invocation: Invocation, { only, lastFailed, again = true }: NextRun): Invocation {
+function narrowed(invocation: Invocation, { only, lastFailed, isFirst = false }: NextRun): Invocation {
   const { values } = invocation
-  const asWished = { ...values, lastFailed: lastFailed ?? values.lastFailed, force: values.force || again }
-  return { ...invocation, values: asWished, ...(only && { only }) }
+  const isAgain = !isFirst
+  return {
+    ...invocation,
+    isAgain,
+    values: { ...values, lastFailed: lastFailed ?? values.lastFailed },
+    ...(only && { only }),
+  }
 }
 
 /** What is wrong now, such as a mistyped configuration, may be right after the next change. */
@@ -54,7 +60,7 @@ async function unlessWrong<T>(io: CommandIo, work: () => Promise<T>): Promise<T 
   }
 }
 
-async function nextWish(files: FileWatch, io: CommandIo): Promise<NextRun | 'quit'> {
+async function nextChoice(files: FileWatch, io: CommandIo): Promise<NextRun | 'quit'> {
   const ending = new AbortController()
   const keys = listenForKeys(io.stdin, ending.signal)
   // Before anybody is told that it waits: who then presses Ctrl-C at once is heard.
@@ -62,7 +68,7 @@ async function nextWish(files: FileWatch, io: CommandIo): Promise<NextRun | 'qui
   io.stderr.write(`${WAITING}${keys ? `; ${KEYS}` : ''}\n`)
   try {
     const happened = await Promise.race([files.change(ending.signal), interruption, ...(keys ? [keys] : [])])
-    if (typeof happened === 'string') return WISHES[happened]
+    if (typeof happened === 'string') return CHOICES[happened]
     io.stderr.write(`changed: ${happened.files.map((path) => cleanText(relative(io.cwd, path))).join(', ')}\n`)
     return happened.models ? { only: happened.models } : {}
   } finally {
@@ -70,7 +76,7 @@ async function nextWish(files: FileWatch, io: CommandIo): Promise<NextRun | 'qui
   }
 }
 
-const WISHES: Readonly<Record<Key, NextRun | 'quit'>> = { all: {}, failed: { lastFailed: true }, quit: 'quit' }
+const CHOICES: Readonly<Record<Key, NextRun | 'quit'>> = { all: {}, failed: { lastFailed: true }, quit: 'quit' }
 
 function interrupted(io: CommandIo, signal: AbortSignal): Promise<'quit'> {
   return new Promise((resolve) => {

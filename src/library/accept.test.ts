@@ -2,17 +2,17 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ExpectedFailure } from '../domain/expected-failure.ts'
+import { commonValues } from '../options/common-values.ts'
 import { resolveOptions } from '../options/resolve.ts'
 import { acceptedLines } from '../reporters/accepted-lines.ts'
 import { executeRun, type RunRequest } from '../runs/execute/execute.ts'
+import { expectedPlace } from '../runs/expected/expected-place.ts'
 import { FAIL, freshFolder, PASS, runRequest, tinySuite } from '../runs/testing/tiny-suite.ts'
-import { expectedPlace } from '../settings/expected-place.ts'
-import { TEST_OPTIONS } from '../settings/option-table.ts'
-import { testValues } from '../settings/test-values.ts'
+import { TEST_OPTIONS } from '../suites/onnx/options.ts'
 import { acceptOutcome, refuseUnwritable } from './accept.ts'
 
 const TODAY = '2027-03-01'
-const values = testValues(
+const values = commonValues(
   resolveOptions(TEST_OPTIONS, { commandLine: { accept: true }, environment: {}, file: {} }).values,
   {},
 )

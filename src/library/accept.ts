@@ -5,21 +5,21 @@ import type { ExpectedFailure } from '../domain/expected-failure.ts'
 import type { Result } from '../domain/result.ts'
 import { countVerdicts, EXIT, exitCodeOf } from '../domain/verdict.ts'
 import { explainWriteError } from '../files/disk/atomic.ts'
+import type { CommonValues } from '../options/common-values.ts'
 import type { Accepted } from '../reporters/accepted-lines.ts'
-import { acceptFailures } from '../runs/execute/accept-failures.ts'
 import type { RunOutcome } from '../runs/execute/execute.ts'
-import { expectationsFor, withoutExpectation } from '../runs/execute/expected-failures.ts'
+import { acceptFailures } from '../runs/expected/accept-failures.ts'
+import { writeAccepted } from '../runs/expected/edit-expected.ts'
+import { expectationsFor, withoutExpectation } from '../runs/expected/expected-failures.ts'
+import type { ExpectedPlace } from '../runs/expected/expected-place.ts'
 import { isFailure } from '../runs/record/summary.ts'
-import { writeAccepted } from '../settings/edit-expected.ts'
-import type { ExpectedPlace } from '../settings/expected-place.ts'
-import type { TestValues } from '../settings/test-values.ts'
 
 /** Writes entries for what does not pass now; the exit code is that of a run that had known them. */
 export async function acceptOutcome(
   outcome: RunOutcome,
   before: readonly ExpectedFailure[],
   place: ExpectedPlace,
-  values: TestValues,
+  values: CommonValues,
   today: string,
 ): Promise<{ readonly accepted: Accepted; readonly exitCode: number }> {
   const { results, header } = outcome
@@ -55,7 +55,7 @@ function judgedAgain(results: readonly Result[], entries: readonly ExpectedFailu
 }
 
 /** What was not judged is not accepted. */
-function exitCodeNow({ header, exitCode }: RunOutcome, judged: readonly Result[], values: TestValues): number {
+function exitCodeNow({ header, exitCode }: RunOutcome, judged: readonly Result[], values: CommonValues): number {
   if (header.problem !== undefined && exitCode !== EXIT.ok) return exitCode
   const { strict, passWithNoTests } = values
   const stale = header.summary?.stale?.length ?? 0

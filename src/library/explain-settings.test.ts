@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { explainSettings } from './explain-settings.ts'
-import type { Asked } from './invocation.ts'
-import { asked, folderWith } from './testing/project.ts'
+import type { CommandRequest } from './invocation.ts'
+import { folderWith, requested } from './testing/project.ts'
 
 const CONFIG = {
   models: ['nets/*.onnx'],
@@ -15,8 +15,8 @@ const CONFIG = {
 }
 const folder = folderWith({ 'assay.config.json': JSON.stringify(CONFIG) })
 
-async function explained(more: Partial<Asked> = {}, cwd = folder) {
-  const { file, groups } = await explainSettings(asked(cwd, more))
+async function explained(more: Partial<CommandRequest> = {}, cwd = folder) {
+  const { file, groups } = await explainSettings(requested(cwd, more))
   const settings = groups.flatMap(({ settings }) => settings)
   const rows = settings.map(({ key, text, origin }) =>
     `${key} | ${text} | ${origin.source} ${origin.name ?? ''}`.trim(),
@@ -94,7 +94,7 @@ describe('settings', () => {
   })
 
   test('name models of the command line first, and the usual place without a file', async () => {
-    expect((await explained({ paths: ['a.onnx'] })).rows[0]).toBe('models | a.onnx | command line')
+    expect((await explained({ words: ['a.onnx'] })).rows[0]).toBe('models | a.onnx | command line')
     const { file, rows } = await explained({}, folderWith())
     expect([file, rows[0]]).toEqual([null, 'models | models/**/*.onnx | default'])
   })

@@ -2,14 +2,22 @@ import { relative } from 'node:path'
 import type { Environment } from '../domain/environment.ts'
 import { redact } from '../domain/redact.ts'
 import type { Origin } from '../options/kinds.ts'
-import { resolveOptions, type Sources } from '../options/resolve.ts'
-import { environmentName, flagOf, type OptionSpec, type OptionTable, specsOf } from '../options/table.ts'
-import type { AssayConfig } from '../settings/assay-config.ts'
-import { DECODER_GROUPS, DECODER_OPTIONS } from '../settings/decoder-options.ts'
-import { onnxChoices } from '../settings/onnx-choices.ts'
-import { OPTION_GROUPS, TEST_OPTIONS } from '../settings/option-table.ts'
+import { type Resolved, resolveOptions, type Sources } from '../options/resolve.ts'
+import {
+  environmentName,
+  flagOf,
+  type OptionGroups,
+  type OptionSpec,
+  type OptionTable,
+  specsOf,
+} from '../options/table.ts'
+import type { ConfigSection, SectionRow, SuiteKind } from '../suites/contract.ts'
+import { SUITES } from '../suites/registry.ts'
+import { contentOf } from '../suites/section-content.ts'
+import { configSections, topLevelOptions } from '../suites/tables.ts'
 import { defaultGlobs } from '../suites/tensors/discover-models.ts'
-import { type Asked, type Invocation, invocationOf } from './invocation.ts'
+import type { AssayConfig } from './config/assay-config.ts'
+import { type CommandRequest, invoke, settingsRequest } from './invocation.ts'
 
 interface SettingOrigin {
   readonly source: Origin
@@ -36,54 +44,71 @@ export interface ExplainedSettings {
   readonly groups: readonly SettingGroup[]
 }
 
-/** What a command line would mean: every value and where it came from; refused where `assay test` would refuse it. */
-export async function explainSettings(asked: Asked): Promise<ExplainedSettings> {
-  const invocation = await invocationOf(asked)
-  const { values, loaded } = invocation
-  onnxChoices(values, loaded.config)
-  const file = loaded.path === null ? null : relative(asked.cwd, loaded.path)
-  const groups = [models(asked, loaded.config, file), ...options(asked, invocation, file)]
-  return { file, groups: [...groups, ...decoders(asked, loaded.config, file), ...sections(loaded.config, file ?? '')] }
-}
+/** Whose settings are explained: of the words given, or of all that the configuration names. */
+type SettingsRequest = Omit<CommandRequest, 'command'>
 
-function options(asked: Asked, { loaded, values }: Invocation, file: string | null): SettingGroup[] {
-  const sources = { commandLine: asked.options, environment: asked.environment, file: loaded.config }
-  const { origins, values: given } = resolveOptions(TEST_OPTIONS, sources)
+/** What a command line would mean: every value and where it came from; refused where a run would refuse it. */
+export async function explainSettings(request: SettingsRequest): Promise<ExplainedSettings> {
+  const { environment, options, cwd, suites = SUITES } = request
+  const { loaded, values } = await invoke(settingsRequest(request), () => {})
+  const { config, path } = loaded
+  const file = path === null ? null : relative(cwd, path)
+  const sources = { commandLine: options, environment, file: config }
+  const resolved = resolveOptions(topLevelOptions(suites), sources)
   // Where it runs decides about the reporters.
-  const settled = { ...given, reporter: values.reporter }
-  return optionGroups(OPTION_GROUPS, { values: settled, origins }, (key) => `${file}:${key}`, sources)
+  const settled = { ...resolved, values: { ...resolved.values, reporter: values.reporter } }
+  const top = optionGroups(topLevelGroups(suites), settled, (key) => `${file}:${key}`, environment)
+  const groups = [models(request, config, file), ...top]
+  for (const section of configSections(suites)) groups.push(...(await explainSection(section, suites, sources, file)))
+  return { file, groups: groups.filter(({ settings }) => settings.length > 0) }
 }
 
-/** Where a configuration names decoders, or a variable sets something for them. */
-function decoders({ environment }: Asked, { decoders: section }: AssayConfig, file: string | null): SettingGroup[] {
-  const sources = { commandLine: {}, environment, file: section ?? {} }
-  const resolved = resolveOptions(DECODER_OPTIONS, sources)
+/** As help groups the options that stand at the top level of a configuration. */
+function topLevelGroups(suites: readonly SuiteKind[]): OptionGroups {
+  return Object.assign({}, ...suites.flatMap(({ groups, section }) => (groups && !section ? [groups] : [])))
+}
+
+/** What only the file can say, and the options that have a section of their own. */
+async function explainSection(
+  { key, title, load }: ConfigSection,
+  suites: readonly SuiteKind[],
+  { environment, file: config }: Sources,
+  file: string | null,
+): Promise<SettingGroup[]> {
+  const written = contentOf(config, key)
+  const rows = written === undefined ? [] : ((await load()).rows?.(written) ?? entryRows(written))
+  const group = { title, settings: rows.map((row) => sectionSetting(row, `${file}:${key}`)) }
+  const kind = suites.find(({ section }) => section?.key === key)
+  if (!kind?.section) return [group]
+  const sources = { commandLine: {}, environment, file: isObject(written) ? written : {} }
+  const resolved = resolveOptions(kind.section.options, sources)
   const isSet = Object.values(resolved.origins).some((origin) => origin !== 'default')
-  if (section === undefined && !isSet) return []
-  const place = (key: string) => `${file}:decoders.${key}`
-  const groups = optionGroups(DECODER_GROUPS, resolved, place, sources)
-  return [
-    ...decoderModels(section?.models ?? [], place('models')),
-    ...groups.map(({ title, settings }) => ({ title: `Decoders: ${title.toLowerCase()}`, settings })),
-  ]
+  if (!isSet && !isObject(written)) return [group]
+  const place = (option: string) => `${file}:${key}.${option}`
+  const groups = optionGroups(kind.groups ?? { options: kind.section.options }, resolved, place, environment)
+  return [group, ...groups.map((each) => ({ ...each, title: `${title}: ${each.title.toLowerCase()}` }))]
 }
 
-function decoderModels(named: readonly string[], place: string): SettingGroup[] {
-  if (named.length === 0) return []
-  const origin = { source: 'config file', name: place } as const
-  return [{ title: 'Decoders', settings: [{ key: 'models', text: named.join(' '), value: named, origin }] }]
+/** One for each entry of a list or an object. */
+function entryRows(written: unknown): SectionRow[] {
+  if (Array.isArray(written)) return written.map((value, i) => ({ key: `[${i}]`, place: `[${i}]`, value }))
+  return Object.entries(Object(written)).map(([key, value]) => ({ key, place: `.${key}`, value }))
 }
 
-interface ResolvedTable {
-  readonly values: Readonly<Record<string, unknown>>
-  readonly origins: Readonly<Record<string, Origin>>
+function sectionSetting({ key, place, value: given, text }: SectionRow, section: string): ExplainedSetting {
+  const value = redact(given)
+  return { key, text: text ?? textOf(value), value, origin: { source: 'config file', name: section + place } }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function optionGroups(
-  groups: Readonly<Record<string, OptionTable>>,
-  { values, origins }: ResolvedTable,
+  groups: OptionGroups,
+  { values, origins }: Resolved<OptionTable>,
   place: (key: string) => string,
-  { environment }: Pick<Sources, 'environment'>,
+  environment: Environment,
 ): SettingGroup[] {
   const explain = (spec: OptionSpec): ExplainedSetting => {
     const value = values[spec.key]
@@ -94,7 +119,7 @@ function optionGroups(
   return Object.entries(groups).map(([title, table]) => ({
     title,
     settings: specsOf(table)
-      .filter((spec) => isTold(spec, origins[spec.key]!))
+      .filter((spec) => origins[spec.key] && isTold(spec, origins[spec.key]!))
       .map(explain),
   }))
 }
@@ -130,52 +155,14 @@ function variableOf({ key, variable }: OptionSpec, environment: Environment): st
   return environment[own] || variable === undefined ? own : variable
 }
 
-function models({ paths, cwd }: Asked, config: AssayConfig, file: string | null): SettingGroup {
+function models({ words, cwd }: SettingsRequest, config: AssayConfig, file: string | null): SettingGroup {
   const row = (value: readonly string[], origin: SettingOrigin) => ({
     title: 'Models',
     settings: [{ key: 'models', text: value.join(' '), value, origin }],
   })
-  if (paths.length > 0) return row(paths, { source: 'command line' })
+  if (words.length > 0) return row(words, { source: 'command line' })
   if (config.models) return row(config.models, { source: 'config file', name: `${file}:models` })
   return row(defaultGlobs(cwd), { source: 'default' })
-}
-
-/** What only the file can say. */
-function sections(
-  { targets = {}, toolchains = {}, inputs = {}, dims = {}, tolerances = [], convergence = [] }: AssayConfig,
-  file: string,
-): SettingGroup[] {
-  const row = (key: string, place: string, given: unknown): ExplainedSetting => {
-    const value = redact(given)
-    return { key, text: textOf(value), value, origin: { source: 'config file', name: `${file}:${place}` } }
-  }
-  const nested = (section: string, content: Readonly<Record<string, object>>) =>
-    Object.entries(content).flatMap(([match, each]) =>
-      Object.entries(each).map(([name, value]) => row(`${match} ${name}`, `${section}.${match}.${name}`, value)),
-    )
-  const groups = [
-    {
-      title: 'Targets by name',
-      settings: Object.entries(targets).map(([name, value]) => row(name, `targets.${name}`, value)),
-    },
-    { title: 'Toolchains', settings: nested('toolchains', commandLines(toolchains)) },
-    { title: 'Inputs by model', settings: nested('inputs', inputs) },
-    { title: 'Dimensions by model', settings: nested('dims', dims) },
-    { title: 'Tolerances', settings: tolerances.map((rule, i) => row(`[${i}]`, `tolerances[${i}]`, rule)) },
-    { title: 'Convergence', settings: convergence.map((each, i) => row(`[${i}]`, `convergence[${i}]`, each)) },
-  ]
-  return groups.filter(({ settings }) => settings.length > 0)
-}
-
-/** The commands of toolchains as one would read them, and not as lists. */
-function commandLines(toolchains: NonNullable<AssayConfig['toolchains']>): Record<string, object> {
-  const inWords = ([key, value]: [string, unknown]) =>
-    ['version', 'import', 'compile', 'run'].includes(key) && Array.isArray(value)
-      ? [key, value.flat().join(' ')]
-      : [key, value]
-  return Object.fromEntries(
-    Object.entries(toolchains).map(([name, each]) => [name, Object.fromEntries(Object.entries(each).map(inWords))]),
-  )
 }
 
 /** `match=conv/** rtol=0.001` for an object. */

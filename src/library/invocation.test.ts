@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { invocationOf, reproduceOf } from './invocation.ts'
-import { asked, folderWith, linkPackage } from './testing/project.ts'
+import { reproduceOf } from './invocation.ts'
+import { folderWith, invoked, linkPackage, modelsAsked } from './testing/project.ts'
 
 const CONFIG = { models: ['nets/*.onnx'], target: ['ort:cpu,threads=2'], seed: 3, timeout: '2min' }
 const JSON_TEXT = JSON.stringify(CONFIG)
@@ -15,12 +15,10 @@ describe('a configuration', () => {
   ])('is read from %s', async (file, content) => {
     const folder = folderWith({ [file]: content })
     if (file.endsWith('.ts')) linkPackage(folder)
-    const invocation = await invocationOf(asked(folder))
-    expect(invocation.values).toMatchObject({ seed: 3, timeout: 120 })
-    expect([invocation.paths, invocation.targets.targets.map(({ name }) => name)]).toEqual([
-      ['nets/*.onnx'],
-      ['ort:cpu,threads=2'],
-    ])
+    const invocation = await invoked(folder)
+    const { paths, targets, choices, common } = await modelsAsked(folder)
+    expect([choices.seed, common.timeout]).toEqual([3, 120])
+    expect([paths, targets.targets.map(({ name }) => name)]).toEqual([['nets/*.onnx'], ['ort:cpu,threads=2']])
     expect(reproduceOf(invocation)('a/full_model@x')).toContain(`--config ${file}`)
   })
 
@@ -29,7 +27,7 @@ describe('a configuration', () => {
     const folder = folderWith({
       'assay.config.json': JSON.stringify({ targets: { quick: 'ort:cpu,threads=2', long } }),
     })
-    const { targets } = await invocationOf(asked(folder, { options: { target: ['quick', 'long'] } }))
+    const { targets } = await modelsAsked(folder, { options: { target: ['quick', 'long'] } })
     expect(targets.targets.map(({ name, options }) => [name, options])).toEqual([
       ['quick', expect.objectContaining({ threads: '2' })],
       ['long', expect.objectContaining({ optimization: 'disabled', threads: '2' })],
@@ -43,13 +41,12 @@ describe('a configuration', () => {
     [{ expected: ['a.yaml'] }, 'assay.config.json: expected: expected a path, found ["a.yaml"]'],
   ])('that says %j is refused', async (content, message) => {
     const folder = folderWith({ 'assay.config.json': JSON.stringify(content) })
-    await expect(invocationOf(asked(folder))).rejects.toThrow(message)
+    await expect(invoked(folder)).rejects.toThrow(message)
   })
 
   test('gives way to the environment, and that to the command line', async () => {
     const folder = folderWith({ 'assay.config.json': JSON_TEXT })
-    const names = async (more: object) =>
-      (await invocationOf(asked(folder, more))).targets.targets.map(({ name }) => name)
+    const names = async (more: object) => (await modelsAsked(folder, more)).targets.targets.map(({ name }) => name)
     const environment = { ASSAY_TARGET: 'ort:cpu,threads=3 ort-web:wasm' }
     expect(await names({ environment })).toEqual(['ort:cpu,threads=3', 'ort-web:wasm'])
     expect(await names({ environment, options: { target: ['ort:cpu,threads=4'] } })).toEqual(['ort:cpu,threads=4'])
@@ -64,7 +61,7 @@ describe('a configuration', () => {
       'sub/same.onnx': '',
       'sub/a.onnx': '',
     })
-    const { targets: chosen } = await invocationOf(asked(folder, { options: { config: 'sub/assay.config.json' } }))
+    const { targets: chosen } = await modelsAsked(folder, { options: { config: 'sub/assay.config.json' } })
     expect(chosen.targets.map(({ options }) => options.model)).toEqual([
       join('sub', 'other.onnx'),
       join('sub', 'same.onnx'),

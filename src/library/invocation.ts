@@ -1,76 +1,124 @@
 import { relative } from 'node:path'
 import type { Environment } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
+import { COMMON_OPTIONS } from '../options/common.ts'
+import { type CommonValues, commonValues } from '../options/common-values.ts'
+import { reproduceCommand } from '../options/reproduce.ts'
 import { resolveOptions } from '../options/resolve.ts'
-import type { Toolchains } from '../runtimes/toolchain/definition.ts'
-import type { AssayConfig } from '../settings/assay-config.ts'
-import { chosenConfig, type LoadedConfig } from '../settings/config-file.ts'
-import { TEST_OPTIONS } from '../settings/option-table.ts'
-import { withoutOverruled } from '../settings/overruled-hardware.ts'
-import { type Invoked, reproduceCommand } from '../settings/reproduce.ts'
-import { type ChosenTargets, chosenTargets } from '../settings/targets.ts'
-import { type TestValues, testValues } from '../settings/test-values.ts'
-import { toolchainsOf } from '../settings/toolchains.ts'
+import { type OptionTable, omit } from '../options/table.ts'
+import type { Notice, SuiteKind, SuiteRequest, SuiteWork } from '../suites/contract.ts'
+import { SUITES } from '../suites/registry.ts'
+import { contentOf } from '../suites/section-content.ts'
+import { commandOptions, kindsOf, topLevelOptions } from '../suites/tables.ts'
+import type { AssayConfig } from './config/assay-config.ts'
+import { chosenConfig, type LoadedConfig } from './config/config-file.ts'
 
-/** What was asked for, before anything is known about the models. */
-export interface Asked {
-  /** `run` judges what the configuration names, so it needs one. */
-  readonly command: Invoked['command']
+/** A command line that asks for suites, or what stands for one. */
+export interface CommandRequest {
+  /** The command of some suites; `run`: what the configuration names, which it needs; `list`: the same, if there is one. */
+  readonly command: string
   readonly cwd: string
-  readonly paths: readonly string[]
+  readonly words: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
   readonly environment: Environment
   /** Sections of a configuration that go before those of the file. */
-  readonly sections?: Sections
+  readonly sections?: ConfigSections
+  /** Every suite that there is. */
+  readonly suites?: readonly SuiteKind[]
 }
 
-type Sections = Pick<AssayConfig, 'targets' | 'toolchains' | 'inputs' | 'dims' | 'tolerances'>
+type ConfigSections = Pick<AssayConfig, 'targets' | 'toolchains' | 'inputs' | 'dims' | 'tolerances'>
 
 /** Everything that is known before the first case is collected. */
 export interface Invocation {
-  readonly command: Invoked['command']
+  readonly command: string
   readonly cwd: string
   readonly environment: Environment
-  readonly paths: readonly string[]
-  /** As on the command line; empty where the configuration names the models. */
-  readonly givenPaths: readonly string[]
-  readonly values: TestValues
+  /** As on the command line; none where the configuration names what is judged. */
+  readonly words: readonly string[]
+  readonly values: CommonValues
   readonly loaded: LoadedConfig
-  readonly targets: ChosenTargets
-  readonly toolchains: Toolchains
-  /** Folders that were named by a Hugging Face id, with that id. */
-  readonly ids?: ReadonlyMap<string, string>
+  readonly asked: readonly AskedSuite[]
+  /** The command line's options and what they mean. */
+  readonly table: OptionTable
   /** Of the models found only these, by path. */
   readonly only?: readonly string[]
-  /** Options that only this command has, as words that ask for them again. */
-  readonly more?: readonly string[]
+  /** `--watch` has judged it before, so folders that it writes to hold what the run before wrote. */
+  readonly isAgain?: boolean
 }
 
-export async function invocationOf(asked: Asked): Promise<Invocation> {
-  const { command, cwd, paths, options, environment, sections = {} } = asked
-  const loaded = withSections(await chosenConfig(options, environment, cwd), sections)
-  const sources = { commandLine: options, environment, file: loaded.config }
-  const { values: given, origins } = resolveOptions(TEST_OPTIONS, sources)
-  const toolchains = toolchainsOf(loaded.config, cwd)
-  const settled = testValues(given, environment)
-  if (command === 'run' && loaded.path === null) throw settled.noConfig ? forbidden() : noConfig()
-  const hasTargets = command !== 'converge'
-  const values = hasTargets ? withoutOverruled(settled, origins, loaded.config, toolchains) : settled
-  return {
-    command,
-    cwd,
-    environment,
-    paths: paths.length > 0 ? paths : (loaded.config.models ?? []),
-    givenPaths: paths,
-    values,
-    loaded,
-    targets: chosenTargets(hasTargets ? values : NO_TARGETS, loaded.config, { cwd, toolchains }),
-    toolchains,
-  }
+/** A suite with what was asked of it. */
+interface AskedSuite {
+  readonly kind: SuiteKind
+  readonly work: SuiteWork
+  readonly request: SuiteRequest
+  readonly asked: unknown
 }
 
-/** A training program is no target, so what is said of targets does not matter. */
-const NO_TARGETS = { target: undefined, reference: undefined }
+/** What a command asks that looks at settings: of the words given, or of all that the configuration names. */
+export function settingsRequest(request: Omit<CommandRequest, 'command'>): CommandRequest {
+  const { words, suites = SUITES } = request
+  return { ...request, command: words.length > 0 ? usualCommand(suites) : 'list' }
+}
+
+/** Of the first suite: models are looked for where they lie by default. */
+function usualCommand([first]: readonly SuiteKind[]): string {
+  return first?.command.name ?? 'run'
+}
+
+export async function invoke(request: CommandRequest, notice: Notice): Promise<Invocation> {
+  const { command, cwd, words, options, environment, sections = {}, suites = SUITES } = request
+  const loaded = withSections(await chosenConfig(options, environment, cwd, suites), sections)
+  const common = resolveOptions(COMMON_OPTIONS, { commandLine: options, environment, file: loaded.config })
+  const values = commonValues(common.values, environment)
+  if (command === 'run' && loaded.path === null) throw values.noConfig ? forbidden() : noConfig()
+  const own = kindsOf(command, suites)
+  const kinds = own.length > 0 ? own : configuredKinds(suites, loaded.config)
+  const shared = { command, cwd, environment, words, isConfigured: own.length === 0, values, loaded, notice }
+  const asked: AskedSuite[] = []
+  for (const kind of kinds) asked.push(await askSuite(kind, options, shared))
+  const table = own.length > 0 ? commandOptions(own) : topLevelOptions(suites)
+  return { command, cwd, environment, words, values, loaded, asked, table }
+}
+
+/** Where it names nothing, models are looked for where they lie by default. */
+function configuredKinds(suites: readonly SuiteKind[], config: AssayConfig): SuiteKind[] {
+  const configured = suites.filter((kind) => kind.isConfigured(config))
+  return configured.length > 0 ? configured : kindsOf(usualCommand(suites), suites)
+}
+
+type SharedRequest = Pick<Invocation, 'command' | 'cwd' | 'environment' | 'words' | 'values' | 'loaded'> &
+  Pick<SuiteRequest, 'isConfigured' | 'notice'>
+
+async function askSuite(
+  kind: SuiteKind,
+  options: CommandRequest['options'],
+  { values: common, loaded, ...shared }: SharedRequest,
+): Promise<AskedSuite> {
+  const { environment } = shared
+  const { values, origins } = resolveKind(kind, { commandLine: options, environment, config: loaded.config })
+  const { config, path: configPath } = loaded
+  const request: SuiteRequest = { ...shared, values, origins, common, config, configPath }
+  const work = await kind.load()
+  return { kind, work, request, asked: work.read ? work.read(request) : request }
+}
+
+interface KindSources {
+  readonly commandLine: Readonly<Record<string, unknown>>
+  readonly environment: Environment
+  readonly config: AssayConfig
+}
+
+/** The options of a suite: some from the top level of the configuration, some from its section. */
+function resolveKind({ options, section }: SuiteKind, { commandLine, environment, config }: KindSources) {
+  const table = omit(options, Object.keys(section?.options ?? {}))
+  const top = resolveOptions(table, { commandLine, environment, file: config })
+  if (!section) return top
+  const file = contentOf(config, section.key)
+  const isObject = typeof file === 'object' && file !== null && !Array.isArray(file)
+  const own = resolveOptions(section.options, { commandLine, environment, file: isObject ? file : {} })
+  return { values: { ...top.values, ...own.values }, origins: { ...top.origins, ...own.origins } }
+}
 
 function forbidden(): UsageError {
   const what = 'assay run judges what the configuration names, and --no-config or ASSAY_NO_CONFIG forbids it'
@@ -85,7 +133,7 @@ function noConfig(): UsageError {
 }
 
 /** Names of the file stay usable; what both have is taken from the sections. */
-function withSections({ path, config }: LoadedConfig, sections: Sections): LoadedConfig {
+function withSections({ path, config }: LoadedConfig, sections: ConfigSections): LoadedConfig {
   const { targets, toolchains, inputs, dims, tolerances } = sections
   const merged = {
     targets: { ...config.targets, ...targets },
@@ -98,14 +146,21 @@ function withSections({ path, config }: LoadedConfig, sections: Sections): Loade
 }
 
 /** The command line that judges one of its cases again. */
-export function reproduceOf({
-  command,
-  givenPaths,
-  loaded,
-  values,
-  cwd,
-  more = [],
-}: Invocation): (id: string) => string {
+export function reproduceOf({ command, words, loaded, asked, table, cwd }: Invocation): (id: string) => string {
   const config = loaded.path === null ? null : relative(cwd, loaded.path)
-  return (id) => reproduceCommand(id, { command, paths: givenPaths, values, config, more })
+  const values = Object.assign({}, ...asked.map(settledValues))
+  const own = asked.find(({ work }) => work.words)
+  const line = {
+    command: command === 'list' ? 'run' : command,
+    words: own ? own.work.words!(own.asked) : words,
+    table,
+    values,
+    config,
+    more: asked.flatMap(({ work, asked: what }) => work.repeatedWords?.(what) ?? []),
+  }
+  return (id) => reproduceCommand(id, line)
+}
+
+function settledValues({ work, request, asked }: AskedSuite): object {
+  return { ...Object(request.values), ...work.settled?.(asked) }
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Asked, invocationOf } from './invocation.ts'
-import { judgeOnnx, planOnnx } from './judge-onnx.ts'
+import type { CommandRequest } from './invocation.ts'
+import { judge, list } from './judge.ts'
 import { toMatchReference } from './match-reference.ts'
 import { testOnnx } from './test-onnx.ts'
-import { asked, folderWith, projectWith, scalingModel } from './testing/project.ts'
+import { folderWith, invoked, modelsAsked, projectWith, scalingModel } from './testing/project.ts'
 
 /** One model that is the same everywhere, and one that was converted wrongly. */
 const cwd = projectWith({
@@ -73,48 +73,48 @@ describe('toMatchReference', () => {
 })
 
 describe('a plan', () => {
-  const planned = async (more: Partial<Asked>) => {
+  const planned = async (more: Partial<CommandRequest>) => {
     const notices: string[] = []
-    const { selected } = await planOnnx(await invocationOf(asked(cwd, more)), (text) => notices.push(text))
+    const { selected } = await list(await invoked(cwd, more), (text) => notices.push(text))
     return { selected, notices }
   }
 
   test('has the chosen cases by their ids', async () => {
     const options = { target: [SAME, WRONG], keyword: 'converted and full' }
-    const { selected } = await planned({ paths: ['models'], options })
+    const { selected } = await planned({ words: ['models'], options })
     expect(selected).toEqual(['a/full_model@converted'])
   })
 
   test('of what failed last has all where nothing did, and says so', async () => {
     const options = { target: [SAME], lastFailed: true, outputDir: 'none' }
-    const { selected, notices } = await planned({ paths: ['models'], options })
+    const { selected, notices } = await planned({ words: ['models'], options })
     expect([selected.length, notices]).toEqual([2, ['no failures recorded, or no earlier run: judging all cases']])
   })
 
   test('of one shard is a part of all', async () => {
     const options = { target: [SAME, WRONG] }
     const parts = await Promise.all(
-      ['1/2', '2/2'].map((shard) => planned({ paths: ['models'], options: { ...options, shard } })),
+      ['1/2', '2/2'].map((shard) => planned({ words: ['models'], options: { ...options, shard } })),
     )
     const all = parts.flatMap(({ selected }) => selected).sort()
-    expect(all).toEqual([...(await planned({ paths: ['models'], options })).selected].sort())
+    expect(all).toEqual([...(await planned({ words: ['models'], options })).selected].sort())
   })
 
   test('of a variant is refused: it chooses among the files of a decoder', async () => {
     const options = { target: ['ort:cpu,variant=fp16'] }
-    await expect(planned({ paths: ['models'], options })).rejects.toThrow('give the file itself with model= instead')
+    await expect(planned({ words: ['models'], options })).rejects.toThrow('give the file itself with model= instead')
   })
 
   test('of a run needs a configuration', async () => {
-    await expect(invocationOf(asked(folderWith(), { command: 'run' }))).rejects.toThrow('assay init writes one')
+    await expect(invoked(folderWith(), { command: 'run' })).rejects.toThrow('assay init writes one')
   })
 })
 
 test('what fails is accepted where that is asked for, and the run ends as if it had been known', async () => {
   const folder = projectWith({ 'a.onnx': scalingModel(), 'converted.onnx': scalingModel(2.02) })
   const options = { target: [WRONG], scope: 'full', accept: true }
-  const invocation = await invocationOf(asked(folder, { paths: ['a.onnx'], options }))
-  const { exitCode, accepted } = await judgeOnnx(invocation, { reporters: [], notice: () => {} })
+  const invocation = await invoked(folder, { words: ['a.onnx'], options })
+  const { exitCode, accepted } = await judge(invocation, { reporters: [], notice: () => {} })
   expect([exitCode, accepted!.added.map(({ id }) => id)]).toEqual([0, ['a/full_model@converted']])
   expect(readFileSync(join(folder, 'assay.expected.yaml'), 'utf8')).toContain('id: "a/full_model@converted"')
 })
@@ -123,7 +123,7 @@ test('sections of a call go before those of the file, and names of both are usab
   const config = { targets: { mine: 'ort:cpu', other: 'ort:cpu,threads=3' } }
   const folder = folderWith({ 'assay.config.json': JSON.stringify(config) })
   const sections = { targets: { mine: SAME } }
-  const { targets } = await invocationOf(asked(folder, { sections, options: { target: ['mine', 'other'] } }))
+  const { targets } = await modelsAsked(folder, { sections, options: { target: ['mine', 'other'] } })
   expect(targets.targets.map(({ name, options }) => [name, options.threads])).toEqual([
     ['mine', '2'],
     ['other', '3'],

@@ -1,8 +1,8 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Asked, invocationOf } from './invocation.ts'
-import { asked, folderWith, scalingModel } from './testing/project.ts'
+import type { CommandRequest } from './invocation.ts'
+import { folderWith, invoked, scalingModel } from './testing/project.ts'
 import { FileWatch } from './watched-files.ts'
 
 const MODEL = scalingModel()
@@ -10,9 +10,9 @@ const OTHER = scalingModel(3)
 const never = new AbortController().signal
 const atOnce = async () => {}
 
-async function watching(folder: string, more: Partial<Asked> = {}, config?: string) {
+async function watching(folder: string, more: Partial<CommandRequest> = {}, config?: string) {
   const watch = new FileWatch(folder, config, atOnce)
-  await watch.begin(await invocationOf(asked(folder, more)))
+  await watch.begin(await invoked(folder, more))
   const change = async () => {
     const { files, models } = await watch.change(never)
     const named = (paths: readonly string[]) => paths.map((path) => path.slice(folder.length + 1))
@@ -28,18 +28,18 @@ async function watching(folder: string, more: Partial<Asked> = {}, config?: stri
 describe('a change', () => {
   test('of a model concerns that one alone, also where it is replaced or new', async () => {
     const folder = folderWith({ 'nets/a.onnx': MODEL, 'nets/b.onnx': MODEL })
-    const { change, watch, write } = await watching(folder, { paths: ['nets'] })
+    const { change, watch, write } = await watching(folder, { words: ['nets'] })
     write('nets/b.tmp', OTHER)
     renameSync(join(folder, 'nets/b.tmp'), join(folder, 'nets/b.onnx'))
     expect(await change()).toEqual({ files: ['nets/b.onnx'], models: ['nets/b.onnx'] })
-    await watch.begin(await invocationOf(asked(folder, { paths: ['nets'] })))
+    await watch.begin(await invoked(folder, { words: ['nets'] }))
     write('nets/c.onnx', OTHER)
     expect(await change()).toEqual({ files: ['nets/c.onnx'], models: ['nets/c.onnx'] })
   })
 
   test('of a model that goes concerns all', async () => {
     const folder = folderWith({ 'nets/a.onnx': MODEL, 'nets/b.onnx': MODEL })
-    const { change } = await watching(folder, { paths: ['nets'] })
+    const { change } = await watching(folder, { words: ['nets'] })
     rmSync(join(folder, 'nets/b.onnx'))
     expect(await change()).toEqual({ files: ['nets/b.onnx'], models: null })
   })
@@ -50,7 +50,7 @@ describe('a change', () => {
     ['a file that an input is read from', 'x.npy', { input: ['x=x.npy'] }],
   ])('of %s concerns all', async (_what, name, options) => {
     const folder = folderWith({ 'a.onnx': MODEL, 'other.onnx': MODEL })
-    const { change, write } = await watching(folder, { paths: ['a.onnx'], options })
+    const { change, write } = await watching(folder, { words: ['a.onnx'], options })
     write(name, 'changed')
     expect(await change()).toEqual({ files: [name], models: null })
   })
@@ -82,7 +82,7 @@ describe('a change', () => {
 
   test('of a model that is not there yet is that it comes', async () => {
     const folder = folderWith()
-    const { change, write } = await watching(folder, { paths: ['a.onnx'] })
+    const { change, write } = await watching(folder, { words: ['a.onnx'] })
     write('a.onnx', 'no model')
     expect(await change()).toEqual({ files: ['a.onnx'], models: ['a.onnx'] })
   })
@@ -94,7 +94,7 @@ test('what is still being written is waited for', async () => {
   const watch = new FileWatch(folder, undefined, async () => {
     for (const name of later.splice(0)) writeFileSync(join(folder, name), 'more')
   })
-  await watch.begin(await invocationOf(asked(folder, { paths: ['a.onnx', 'b.onnx'] })))
+  await watch.begin(await invoked(folder, { words: ['a.onnx', 'b.onnx'] }))
   writeFileSync(join(folder, 'a.onnx'), 'more')
   const { files } = await watch.change(never)
   expect(files).toEqual([join(folder, 'a.onnx'), join(folder, 'b.onnx')])

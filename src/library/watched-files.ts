@@ -1,14 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { FormatError, StageError, UsageError } from '../domain/errors.ts'
-import { readModel } from '../onnx/model.ts'
-import { WorkerFailure } from '../runtimes/failure.ts'
-import { schemaOf } from '../runtimes/registry.ts'
-import { filesOfToolchain } from '../runtimes/toolchain/identity.ts'
-import { CONFIG_NAMES } from '../settings/config-file.ts'
-import { expectedPlace } from '../settings/expected-place.ts'
-import { discoverModels } from '../suites/tensors/discover-models.ts'
+import { UsageError } from '../domain/errors.ts'
+import { expectedPlace } from '../runs/expected/expected-place.ts'
+import type { WatchedFiles } from '../suites/contract.ts'
+import { CONFIG_NAMES } from './config/config-file.ts'
 import type { Invocation } from './invocation.ts'
 
 /** File → when it changed last and how large it is. */
@@ -42,8 +38,8 @@ export class FileWatch {
   readonly #cwd: string
   readonly #config: string | undefined
   readonly #pause: Pause
-  readonly #external = new Map<string, { readonly stamp: string; readonly files: readonly string[] }>()
-  #invocation: Invocation | null = null
+  #looks: readonly Look[] = []
+  #expected: string | null = null
   #seen: Watched | null = null
 
   constructor(cwd: string, config: string | undefined, pause: Pause = paused) {
@@ -54,7 +50,8 @@ export class FileWatch {
 
   /** From here on what changes is a change; without an invocation only the configuration is looked at. */
   async begin(invocation: Invocation | null): Promise<void> {
-    this.#invocation = invocation
+    this.#looks = invocation ? await looksOf(invocation) : []
+    this.#expected = invocation && expectedFile(invocation)
     this.#seen = await this.#look()
   }
 
@@ -74,72 +71,34 @@ export class FileWatch {
 
   async #look(): Promise<Watched> {
     const models = new Map<string, Stamps>()
-    for (const path of this.#modelPaths())
-      models.set(path, await stampsOf([path, ...(await this.#externalFiles(path))]))
-    return { models, others: await stampsOf([...this.#configs(), ...otherFiles(this.#invocation)]) }
+    const others = [...this.#configs(), ...(this.#expected === null ? [] : [this.#expected])]
+    for (const look of this.#looks) {
+      const found = await look()
+      for (const [path, files] of found.models) models.set(path, await stampsOf(files))
+      others.push(...found.others)
+    }
+    return { models, others: await stampsOf(others) }
   }
 
   #configs(): string[] {
     const names = this.#config === undefined ? CONFIG_NAMES : [this.#config]
     return names.map((name) => resolve(this.#cwd, name))
   }
-
-  #modelPaths(): string[] {
-    if (!this.#invocation) return []
-    try {
-      return discoverModels(this.#invocation.paths, this.#cwd).map(({ path }) => path)
-    } catch (error) {
-      if (error instanceof UsageError) return []
-      throw error
-    }
-  }
-
-  /** A model is read again only when its file has changed. */
-  async #externalFiles(path: string): Promise<readonly string[]> {
-    const stamp = await stampOf(path)
-    const known = this.#external.get(path)
-    if (known?.stamp === stamp) return known.files
-    const files = await readModel(path).then(
-      ({ externalFiles }) => externalFiles.map((file) => file.path),
-      (error: unknown) => {
-        if (error instanceof FormatError || isAbsent(error)) return []
-        throw error
-      },
-    )
-    this.#external.set(path, { stamp, files })
-    return files
-  }
 }
 
-/** Models that targets run instead, their tools, files that describe their chips, files that inputs are read from, and what is expected to fail. */
-function otherFiles(invocation: Invocation | null): string[] {
-  if (!invocation) return []
-  const { cwd, targets, loaded, values } = invocation
-  const sides = [...targets.targets, ...(targets.reference ? [targets.reference] : []), ...targets.otherReferences]
-  const models = sides.map(({ options }) => options.model)
-  const hardware = sides.flatMap(({ files = {} }) => Object.values(files).map(({ path }) => path))
-  const tools = toolFiles(invocation)
-  const policies = Object.values(loaded.config.inputs ?? {}).flatMap((settings) => Object.values(settings))
-  const inputs = policies.map((policy) => (typeof policy === 'object' && 'file' in policy ? policy.file : undefined))
-  const given = values.input.map((text) => text.slice(text.indexOf('=') + 1))
-  const { path: expected } = expectedPlace(values.expected, loaded.path, cwd)
-  return [...models, ...hardware, ...tools, ...inputs, ...given, expected].flatMap((path) =>
-    typeof path === 'string' ? [resolve(cwd, path)] : [],
-  )
+type Look = () => Promise<WatchedFiles>
+
+/** What the suites of an invocation look at; those that ask for nothing to be watched are refused. */
+async function looksOf({ asked }: Invocation): Promise<Look[]> {
+  const unwatched = asked.find(({ work }) => !work.watches)
+  if (unwatched && asked.every(({ work }) => !work.watches)) {
+    throw new UsageError('option', `--watch has nothing to watch for assay ${unwatched.kind.command.name}`)
+  }
+  return Promise.all(asked.flatMap(({ work, asked: what }) => work.watches?.(what) ?? []))
 }
 
-/** Of the toolchains under test: whoever builds a compiler wants to see what that changed. */
-function toolFiles({ targets, toolchains, environment }: Invocation): string[] {
-  const names = targets.targets.filter(({ runtime }) => schemaOf(runtime).describedIn === 'toolchains')
-  return [...new Set(names.map(({ device }) => device))].flatMap((name) => {
-    try {
-      return filesOfToolchain(toolchains[name]!, environment)
-    } catch (error) {
-      // What is not there makes its cases an error, and cannot be looked at.
-      if (error instanceof WorkerFailure || error instanceof StageError) return []
-      throw error
-    }
-  })
+function expectedFile({ values, loaded, cwd }: Invocation): string {
+  return expectedPlace(values.expected, loaded.path, cwd).path
 }
 
 async function stampsOf(paths: readonly string[]): Promise<Stamps> {

@@ -18,6 +18,8 @@ export interface Kind<T> {
   read(raw: unknown, flag: string, origin: Origin): T
   /** The value as a person would write it. */
   write(value: T): string
+  /** One of several values as a person would write it, without its secrets. */
+  word?(one: unknown): string
   /** The value of a file in a folder, so that it means the same from elsewhere. Absent: it means the same everywhere. */
   move?(written: unknown, moved: (path: string) => string): unknown
 }

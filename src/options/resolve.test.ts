@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { TEST_OPTIONS } from '../settings/option-table.ts'
+import { TEST_OPTIONS } from '../suites/onnx/options.ts'
 import { resolveOptions } from './resolve.ts'
 
 const resolve = (commandLine: object, environment: Record<string, string> = {}, file: object = {}) =>

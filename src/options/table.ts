@@ -26,6 +26,8 @@ export interface Option<T = unknown> {
   /** Decides whether there is a configuration file. */
   readonly outsideFile?: true
   readonly completes?: Completes
+  /** Decides about results, so the command that judges a case again names it. */
+  readonly repeated?: true
 }
 
 /** The options of a command or suite by key. `any`: a table holds kinds of all types, and `Values` tells them apart. */
@@ -43,6 +45,9 @@ type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
     : T | undefined
   : never
 
+/** Options of a command below the titles that help and `assay config` give them. */
+export type OptionGroups = Readonly<Record<string, OptionTable>>
+
 /** The values of a table, typed by its kinds. */
 export type Values<T extends OptionTable> = { readonly [K in keyof T]: ValueOf<T[K]> }
 
@@ -53,6 +58,11 @@ export function specsOf(table: OptionTable): OptionSpec[] {
 /** Some options of a table. */
 export function pick<T extends OptionTable, const K extends keyof T>(table: T, keys: readonly K[]): Pick<T, K> {
   return entriesWhere(table, (key) => keys.some((each) => each === key)) as Pick<T, K>
+}
+
+/** The same options, each named again by the command that judges a case again. */
+export function repeated<T extends OptionTable>(table: T): T {
+  return Object.fromEntries(Object.entries(table).map(([key, option]) => [key, { ...option, repeated: true }])) as T
 }
 
 /** All options of a table but some. */
@@ -67,6 +77,11 @@ function entriesWhere(table: OptionTable, isWanted: (key: string) => boolean): O
 /** The long flag, as in `--output-dir`. */
 export function flagOf({ flags }: Pick<Option, 'flags'>): string {
   return /--[a-z-]+/.exec(flags)?.[0] ?? flags.split(/[ ,]/)[0]!
+}
+
+/** As one types it: `-t` of `-t, --test-config-path <file>`. */
+export function firstFlag({ flags }: Pick<Option, 'flags'>): string {
+  return flags.split(/[ ,]/)[0]!
 }
 
 export function environmentName(key: string): string {

@@ -77,8 +77,9 @@ export type Judgement = Pick<
 /** What the verdict is in the light of the other cases' results, as far as they were judged. */
 export type Settle = (results: ReadonlyMap<string, Result>) => Partial<Pick<Result, 'verdict' | 'reason'>>
 
-export interface Suite {
+/** What it collects is what it is given to judge. */
+export interface Suite<C extends Case = Case> {
   readonly name: string
-  collect(): AsyncIterable<Case>
-  judge(c: Case, lab: Lab): Promise<Judgement>
+  collect(): AsyncIterable<C>
+  judge(c: C, lab: Lab): Promise<Judgement>
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { chosenConfig } from '../../src/settings/config-file.ts'
-import { parseExpected } from '../../src/settings/expected-file.ts'
+import { chosenConfig } from '../../src/library/config/config-file.ts'
+import { parseExpected } from '../../src/runs/expected/expected-file.ts'
 import { readConvergenceTests } from '../../src/suites/convergence/config/read-tests.ts'
 import { DOCUMENTED_CONFIG } from '../../src/suites/convergence/config/testing/documented-config.ts'
 import { affineModel } from '../small-models.ts'

@@ -2,9 +2,9 @@ import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { schemaOf } from '../../runtimes/registry.ts'
 import { addressText } from '../../runtimes/ssh/kind.ts'
-import type { AssayConfig } from '../../settings/assay-config.ts'
-import { onBoards } from '../../settings/boards.ts'
-import { targetNamed } from '../../settings/targets.ts'
+import { onBoards } from '../../suites/tensors/targets/boards.ts'
+import { targetNamed } from '../../suites/tensors/targets/chosen-targets.ts'
+import type { AssayConfig } from '../config/assay-config.ts'
 
 /** A board, with the names of the configuration's targets that are on it. */
 export interface ChosenBoard {

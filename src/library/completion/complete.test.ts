@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { CACHE_OPTIONS } from '../../settings/command-options.ts'
-import { TEST_OPTIONS } from '../../settings/option-table.ts'
+import { CACHE_OPTIONS } from '../../cli/command-options.ts'
+import { TEST_OPTIONS } from '../../suites/onnx/options.ts'
 import { type CommandWords, complete } from './complete.ts'
 
 const COMMANDS: readonly CommandWords[] = [

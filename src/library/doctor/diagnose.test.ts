@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { specsOf } from '../../options/table.ts'
 import { readTarget } from '../../runtimes/registry.ts'
-import { TEST_OPTIONS } from '../../settings/option-table.ts'
-import type { Asked } from '../invocation.ts'
-import { asked, folderWith, projectWith } from '../testing/project.ts'
+import { TEST_OPTIONS } from '../../suites/onnx/options.ts'
+import type { CommandRequest } from '../invocation.ts'
+import { folderWith, projectWith, requested } from '../testing/project.ts'
 import { diagnose, withSurvey } from './diagnose.ts'
 import { surveyTarget } from './survey.ts'
 import { targetsHere } from './targets-here.ts'
 
 /** In a folder without packages nothing is there that could be started. */
-async function diagnosed(folder: string, more: Partial<Asked> = {}) {
+async function diagnosed(folder: string, more: Partial<CommandRequest> = {}) {
   const tried: string[] = []
-  const diagnosis = await diagnose(asked(folder, more), specsOf(TEST_OPTIONS), (target) => tried.push(target))
+  const diagnosis = await diagnose(requested(folder, more), specsOf(TEST_OPTIONS), (target) => tried.push(target))
   const finding = (name: string) => diagnosis.findings.find((each) => each.name === name)
   const runtime = (target: string) => diagnosis.runtimes.find((each) => each.target === target)
   return { ...diagnosis, tried, finding, runtime }

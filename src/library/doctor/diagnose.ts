@@ -4,17 +4,16 @@ import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { redact } from '../../domain/redact.ts'
 import type { Target } from '../../domain/target.ts'
+import { checkEnvironment } from '../../options/check-environment.ts'
 import type { OptionSpec } from '../../options/table.ts'
 import { usualBrowsers } from '../../runtimes/chromium/find-browser.ts'
 import { DEFAULT_LIMITS, type LaunchContext } from '../../runtimes/contract.ts'
 import { createPool } from '../../runtimes/host/pool.ts'
 import type { WarmWorkers } from '../../runtimes/host/warm-workers.ts'
-import { checkEnvironment } from '../../settings/check-environment.ts'
-import { forbidsConfig } from '../../settings/config-file.ts'
-import type { Asked, Invocation } from '../invocation.ts'
+import { forbidsConfig } from '../config/config-file.ts'
 import type { Finding } from './finding.ts'
 import { examineMachine } from './machine.ts'
-import { examineRecords, examineSettings } from './project.ts'
+import { examineRecords, examineSettings, type ProjectRequest, type ProjectSettings } from './project.ts'
 import { type SurveyTools, surveyRuntimes, surveyTarget, type TargetReport } from './survey.ts'
 
 export interface Diagnosis {
@@ -31,23 +30,23 @@ const MOST_AT_ONCE = 4
 
 /** Looks at everything that a run needs; installs nothing, asks no network. */
 export async function diagnose(
-  asked: Asked,
+  request: ProjectRequest,
   options: readonly OptionSpec[],
   onTry: (target: string) => void,
   workers?: WarmWorkers,
 ): Promise<Diagnosis> {
-  const { cwd, environment } = asked
-  const { invocation, findings } = await examineSettings(asked)
+  const { cwd, environment } = request
+  const { settings, findings } = await examineSettings(request)
   const [runtimes, sides] = await withSurvey(
-    { folder: cwd, environment, ...settingsOf(invocation, asked), workers },
+    { folder: cwd, environment, ...placesOf(settings, request), workers },
     onTry,
-    (tools) => Promise.all([surveyRuntimes(tools), surveySides(invocation, tools)]),
+    (tools) => Promise.all([surveyRuntimes(tools), surveySides(settings, tools)]),
   )
   const all = [
     ...(await examineMachine(join(cwd, '.assay'), environment)),
-    ...variables(asked, options),
+    ...variables(request, options),
     ...findings,
-    ...(await examineRecords(cwd, invocation)),
+    ...(await examineRecords(cwd, settings)),
   ]
   const browsers = usualBrowsers(environment.PATH ?? '')
   return redact({ findings: all, runtimes, browsers, sides, works: wouldWork(all, sides) }) as Diagnosis
@@ -55,9 +54,9 @@ export async function diagnose(
 
 type SurveySettings = Pick<SurveyedProject, 'python' | 'toolchains' | 'usesProject'>
 
-function settingsOf(invocation: Invocation | null, { options, environment }: Asked): SurveySettings {
+function placesOf(settings: ProjectSettings | null, { options, environment }: ProjectRequest): SurveySettings {
   const usesProject = !forbidsConfig(options, environment)
-  return { usesProject, python: invocation?.values.python, toolchains: invocation?.toolchains }
+  return { usesProject, python: settings?.common.python, toolchains: settings?.toolchains }
 }
 
 /** Where things are looked for, and what its settings name. */
@@ -96,15 +95,15 @@ export async function withSurvey<T>(
   }
 }
 
-async function surveySides(invocation: Invocation | null, tools: SurveyTools): Promise<Diagnosis['sides']> {
-  if (invocation === null) return { reference: [], targets: [] }
-  const { reference, defaultReference, otherReferences, targets } = invocation.targets
+async function surveySides(settings: ProjectSettings | null, tools: SurveyTools): Promise<Diagnosis['sides']> {
+  if (settings === null) return { reference: [], targets: [] }
+  const { reference, defaultReference, otherReferences, targets } = settings.targets
   const survey = (sides: readonly Target[]) => Promise.all(sides.map((target) => surveyTarget(target, tools)))
   const trusted = survey([reference ?? defaultReference, ...otherReferences])
   return { reference: await trusted, targets: await survey(targets) }
 }
 
-function variables({ environment }: Asked, options: readonly OptionSpec[]): Finding[] {
+function variables({ environment }: ProjectRequest, options: readonly OptionSpec[]): Finding[] {
   try {
     return checkEnvironment(environment, options).map((text) => ({ name: 'environment', health: 'look', text }))
   } catch (error) {

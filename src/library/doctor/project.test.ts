@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { executeRun } from '../../runs/execute/execute.ts'
 import { FAIL, PASS, runRequest, tinySuite } from '../../runs/testing/tiny-suite.ts'
-import { asked, folderWith } from '../testing/project.ts'
+import { folderWith, requested } from '../testing/project.ts'
 import { examineRecords, examineSettings } from './project.ts'
 
 describe('settings', () => {
   test('are told with the file and the models that they name', async () => {
     const folder = folderWith({ 'assay.config.json': '{ "models": ["nets"] }', 'nets/a.onnx': '' })
-    const { invocation, findings } = await examineSettings(asked(folder))
-    expect(invocation!.paths).toEqual(['nets'])
+    const { settings, findings } = await examineSettings(requested(folder))
+    expect(settings!.paths).toEqual(['nets'])
     expect(findings).toEqual([
       { name: 'config', health: 'good', text: 'assay.config.json' },
       { name: 'models', health: 'good', text: '1 in nets' },
@@ -18,7 +18,7 @@ describe('settings', () => {
   })
 
   test('without a file are the defaults, and without models that is worth a look', async () => {
-    const { findings } = await examineSettings(asked(folderWith()))
+    const { findings } = await examineSettings(requested(folderWith()))
     expect(findings).toMatchObject([
       { name: 'config', health: 'note', remedy: 'assay init writes one' },
       { name: 'models', health: 'look', text: 'none in models/**/*.onnx' },
@@ -26,14 +26,14 @@ describe('settings', () => {
   })
 
   test('that name a model which is not there say so', async () => {
-    const { findings } = await examineSettings(asked(folderWith(), { paths: ['nowhere.onnx'] }))
+    const { findings } = await examineSettings(requested(folderWith(), { words: ['nowhere.onnx'] }))
     expect(findings[1]).toMatchObject({ health: 'look', text: expect.stringContaining('nowhere.onnx') })
   })
 
   test('that are refused are broken, without their secrets', async () => {
     const config = JSON.stringify({ target: 'otr:cpu,arg=--token=hunter2' })
-    const { invocation, findings } = await examineSettings(asked(folderWith({ 'assay.config.json': config })))
-    expect([invocation, findings.length]).toEqual([null, 1])
+    const { settings, findings } = await examineSettings(requested(folderWith({ 'assay.config.json': config })))
+    expect([settings, findings.length]).toEqual([null, 1])
     expect(findings[0]).toMatchObject({
       name: 'config',
       health: 'broken',

@@ -1,33 +1,60 @@
 import { join, relative, resolve } from 'node:path'
+import type { Environment } from '../../domain/environment.ts'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import { redact } from '../../domain/redact.ts'
 import { formatBytes, formatDuration } from '../../domain/text.ts'
 import { VERDICTS } from '../../domain/verdict.ts'
 import { folderBytes } from '../../files/disk/folder-bytes.ts'
+import { commonValues } from '../../options/common-values.ts'
+import { resolveOptions } from '../../options/resolve.ts'
 import { latestRun, readRun, type StoredRun } from '../../runs/record/read-run.ts'
-import { onnxChoices } from '../../settings/onnx-choices.ts'
+import { TEST_OPTIONS } from '../../suites/onnx/options.ts'
 import { defaultGlobs, discoverModels } from '../../suites/tensors/discover-models.ts'
-import { type Asked, type Invocation, invocationOf } from '../invocation.ts'
+import { type ModelsAsked, readModels } from '../../suites/tensors/models-asked.ts'
+import { TEST_COMMAND } from '../../suites/tensors/test-command.ts'
+import { chosenConfig } from '../config/config-file.ts'
 import type { Finding } from './finding.ts'
 
+/** Whose settings are looked at. */
+export interface ProjectRequest {
+  readonly cwd: string
+  readonly environment: Environment
+  readonly words?: readonly string[]
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+/** What `assay test` would be asked to do. */
+export interface ProjectSettings extends ModelsAsked {
+  readonly configPath: string | null
+}
+
 /** What a run here would be asked to do; null: its settings are refused. */
-export async function examineSettings(asked: Asked): Promise<{ invocation: Invocation | null; findings: Finding[] }> {
+export async function examineSettings(
+  request: ProjectRequest,
+): Promise<{ settings: ProjectSettings | null; findings: Finding[] }> {
   try {
-    const invocation = await invocationOf(asked)
-    onnxChoices(invocation.values, invocation.loaded.config)
-    return { invocation, findings: [configuration(invocation), models(invocation)] }
+    const settings = await readSettings(request)
+    return { settings, findings: [configuration(settings), models(settings)] }
   } catch (error) {
-    return { invocation: null, findings: [refusal('config', 'broken', error)] }
+    return { settings: null, findings: [refusal('config', 'broken', error)] }
   }
 }
 
-function configuration({ loaded, cwd, values }: Invocation): Finding {
-  if (values.noConfig) return { name: 'config', health: 'note', text: 'none is loaded, as --no-config says' }
-  if (loaded.path !== null) return { name: 'config', health: 'good', text: relative(cwd, loaded.path) }
+async function readSettings({ cwd, environment, words = [], options }: ProjectRequest): Promise<ProjectSettings> {
+  const { path: configPath, config } = await chosenConfig(options, environment, cwd)
+  const { values, origins } = resolveOptions(TEST_OPTIONS, { commandLine: options, environment, file: config })
+  const common = commonValues(values, environment)
+  const plain = { command: TEST_COMMAND.name, cwd, environment, words, isConfigured: false, notice: () => {} }
+  return { ...readModels({ ...plain, values, origins, common, config, configPath }), configPath }
+}
+
+function configuration({ configPath, cwd, common }: ProjectSettings): Finding {
+  if (common.noConfig) return { name: 'config', health: 'note', text: 'none is loaded, as --no-config says' }
+  if (configPath !== null) return { name: 'config', health: 'good', text: relative(cwd, configPath) }
   return { name: 'config', health: 'note', text: 'no file, so defaults count', remedy: 'assay init writes one' }
 }
 
-function models({ paths, cwd }: Invocation): Finding {
+function models({ paths, cwd }: ProjectSettings): Finding {
   const where = (paths.length > 0 ? paths : defaultGlobs(cwd)).join(' ')
   try {
     const { length } = discoverModels(paths, cwd)
@@ -44,9 +71,9 @@ function models({ paths, cwd }: Invocation): Finding {
 }
 
 /** What `.assay` holds, and how the last run ended. */
-export async function examineRecords(cwd: string, invocation: Invocation | null): Promise<Finding[]> {
-  const runs = resolve(cwd, invocation?.values.outputDir ?? '.assay/runs')
-  const cache = resolve(cwd, invocation?.values.cacheDir ?? '.assay/cache')
+export async function examineRecords(cwd: string, settings: ProjectSettings | null): Promise<Finding[]> {
+  const runs = resolve(cwd, settings?.common.outputDir ?? '.assay/runs')
+  const cache = resolve(cwd, settings?.common.cacheDir ?? '.assay/cache')
   return [await storage({ cache, runs, runtimes: join(cwd, '.assay/runtimes') }), await lastRun(runs)]
 }
 

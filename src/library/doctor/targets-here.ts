@@ -1,5 +1,5 @@
 import type { Environment } from '../../domain/environment.ts'
-import { DEFAULT_REFERENCE } from '../../settings/targets.ts'
+import { DEFAULT_REFERENCE } from '../../suites/tensors/targets/chosen-targets.ts'
 import { withSurvey } from './diagnose.ts'
 import { surveyRuntimes } from './survey.ts'
 

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildModel } from '../../onnx/builder.ts'
 import { freshFolder } from '../../runs/testing/tiny-suite.ts'
+import type { ModelsAsked } from '../../suites/tensors/models-asked.ts'
 import { encodeNumbers } from '../../tensors/encode.ts'
-import type { Asked } from '../invocation.ts'
+import { type CommandRequest, type Invocation, invoke } from '../invocation.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -31,8 +32,18 @@ export function linkPackage(folder: string): void {
   symlinkSync(root, join(folder, 'node_modules/assay'))
 }
 
-export function asked(cwd: string, more: Partial<Asked> = {}): Asked {
-  return { command: 'test', cwd, paths: [], options: {}, environment: {}, ...more }
+export function requested(cwd: string, more: Partial<CommandRequest> = {}): CommandRequest {
+  return { command: 'test', cwd, words: [], options: {}, environment: {}, ...more }
+}
+
+export function invoked(cwd: string, more: Partial<CommandRequest> = {}): Promise<Invocation> {
+  return invoke(requested(cwd, more), () => {})
+}
+
+/** What `assay test` was asked of models. */
+export async function modelsAsked(cwd: string, more: Partial<CommandRequest> = {}): Promise<ModelsAsked> {
+  const { asked } = await invoked(cwd, more)
+  return asked[0]!.asked as ModelsAsked
 }
 
 /** y = x · scale over three floats. */

@@ -16,7 +16,7 @@ export type InputPolicy =
   /** `.npy`, `.pb` (TensorProto), `.safetensors` (the entry of the input's name, or `#entry`), or `.bin` (raw, as declared). */
   | { readonly file: string }
   /** `range`: the values that its lowest and highest level become. */
-  | { readonly signal: Signal; readonly range?: readonly [number, number] }
+  | { readonly signal: Signal; readonly range?: readonly [number, number] | undefined }
   | InputFunction
 
 /** A policy as configurations write it. */

@@ -6,8 +6,8 @@ import type { ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { folderDigest, inputUsesOf } from '../../models/hugging-face/model-folder.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
-import { makeInputs, type PreparedInputs } from '../onnx/inputs.ts'
-import { judgementOf, keepTraces } from '../onnx/judgement.ts'
+import { makeInputs, type PreparedInputs } from '../tensors/inputs.ts'
+import { judgementOf, keepTraces } from '../tensors/judgement.ts'
 import { compareOthers } from '../tensors/other-references.ts'
 import { declaredPrecision, plainRules } from '../tensors/rules.ts'
 import {
@@ -21,19 +21,19 @@ import {
   warmUp,
 } from '../tensors/sides.ts'
 import { describeModules, type ModuleFinding } from './modules.ts'
-import type { FolderCase, LayersSuiteContext } from './suite.ts'
+import type { FolderCase, FoldersSuiteContext } from './suite.ts'
 
 /** A case on its way. */
 interface Work {
   readonly c: FolderCase
   readonly lab: Lab
-  readonly options: LayersSuiteContext
+  readonly options: FoldersSuiteContext
   readonly inputs: PreparedInputs
   readonly digest: string
 }
 
 /** Inputs that fit the configuration, both traces, comparison; over tolerance, every module of both sides. */
-export async function judgeFolder(c: FolderCase, lab: Lab, options: LayersSuiteContext): Promise<Judgement> {
+export async function judgeFolder(c: FolderCase, lab: Lab, options: FoldersSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, ...options.otherReferences, c.underTest])
   const digest = await folderDigest(c.path, options.digests)
   const inputs = await prepareInputs(c, lab, options, digest)
@@ -101,7 +101,7 @@ async function compareModules(work: Work, plain: CapturedSide): Promise<ModuleFi
 async function prepareInputs(
   c: FolderCase,
   lab: Lab,
-  options: LayersSuiteContext,
+  options: FoldersSuiteContext,
   digest: string,
 ): Promise<PreparedInputs> {
   const { pool } = options
@@ -124,7 +124,7 @@ async function prepareInputs(
 }
 
 /** Where nobody named a target, a folder that was found by the way is no reason to fail. */
-async function refuseAbsent({ referenceTarget }: FolderCase, options: LayersSuiteContext): Promise<void> {
+async function refuseAbsent({ referenceTarget }: FolderCase, options: FoldersSuiteContext): Promise<void> {
   const info = await options.pool.probe(referenceTarget)
   if (!info.available && options.areDefaults) {
     throw new SkipCase(`${referenceTarget.name} is not available: ${info.reason}`)

@@ -8,7 +8,7 @@ import { folderRuntime, GRAPH_FILE } from '../../runtimes/testing/folder-runtime
 import { inProcess, inProcessPool, testTarget } from '../../runtimes/testing/in-process-ort.ts'
 import { type Fault, plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
 import { folderWith, type Judging, judgeFolders, onlyResult, suiteOptions } from '../testing/judge.ts'
-import { layersSuite } from './suite.ts'
+import { foldersSuite } from './suite.ts'
 
 const CONFIG = JSON.stringify({ model_type: 'tiny', vocab_size: 4 })
 
@@ -57,7 +57,7 @@ const later = (name: string) => name === 'hidden' || name === 'logits'
 describe('a Hugging Face folder', () => {
   test('passes where both sides agree, on inputs that fit its configuration', async () => {
     const { id, suite, verdict, outputs, measurements, artifacts } = await judged({})
-    expect([id, suite, verdict]).toEqual(['models/micro/full_model@faulty:cpu', 'layers', 'pass'])
+    expect([id, suite, verdict]).toEqual(['models/micro/full_model@faulty:cpu', 'folders', 'pass'])
     expect(outputs).toMatchObject([
       { name: 'logits', rule: expect.stringContaining('float32 whole model'), shape: [expect.any(Number), 3, 4] },
     ])
@@ -179,7 +179,7 @@ describe('the folders of a run', () => {
     const folder = folderWith(files)
     const pool = inProcessPool(folder, [FOLDERS])
     const options = { ...suiteOptions(folder, judging), reference: testTarget('folders:cpu'), pool }
-    return planRun({ suites: [layersSuite(options)] })
+    return planRun({ suites: [foldersSuite(options)] })
   }
 
   test('are all with a configuration, but not one with an ONNX export in it', async () => {
@@ -196,7 +196,7 @@ describe('the folders of a run', () => {
       'a/full_model@ort:cpu,optimization=disabled',
       'b/c/full_model@ort:cpu,optimization=disabled',
     ])
-    expect(work[0]!.c).toMatchObject({ suite: 'layers', reference: 'folders:cpu' })
+    expect(work[0]!.c).toMatchObject({ suite: 'folders', reference: 'folders:cpu' })
   })
 
   test('that would have one name are told apart by their path', async () => {

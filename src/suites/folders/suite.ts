@@ -2,38 +2,39 @@ import type { Target } from '../../domain/target.ts'
 import { FileDigests } from '../../files/disk/digest.ts'
 import { shownPath } from '../../files/disk/shown-path.ts'
 import { folderDigest } from '../../models/hugging-face/model-folder.ts'
-import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
-import type { OnnxSuiteOptions } from '../onnx/suite.ts'
+import type { Case, Suite } from '../../runs/contract.ts'
+import type { Pool } from '../../runtimes/host/pool.ts'
+import type { Notice } from '../contract.ts'
 import { discoverFolders, type FoundFolder } from '../tensors/discover-folders.ts'
-import { discoverModels } from '../tensors/discover-models.ts'
+import { discoverModels, type FolderNames } from '../tensors/discover-models.ts'
+import type { ModelChoices } from '../tensors/model-choices.ts'
 import { refuseSame } from '../tensors/refuse-same.ts'
 import { bindShapes, shapeSuffix } from '../tensors/shapes.ts'
 import { judgeFolder } from './judge-folder.ts'
 
-export interface LayersSuiteOptions
-  extends Pick<
-    OnnxSuiteOptions,
-    | 'cwd'
-    | 'paths'
-    | 'ids'
-    | 'only'
-    | 'otherReferences'
-    | 'areDefaults'
-    | 'seed'
-    | 'shapes'
-    | 'inputs'
-    | 'tolerances'
-    | 'pool'
-    | 'scopes'
-    | 'contents'
-    | 'reproduce'
-  > {
+export interface FoldersSuiteOptions extends ModelChoices {
+  readonly cwd: string
+  readonly paths: readonly string[]
+  /** Of the paths those that were named by a Hugging Face id, with that id. */
+  readonly ids?: FolderNames | undefined
+  /** Of the folders found only these, by path. */
+  readonly only?: readonly string[] | undefined
   readonly reference: Target
+  /** Further references, which must agree with the first. */
+  readonly otherReferences: readonly Target[]
   readonly targets: readonly Target[]
+  /** The targets are defaults, so one that is not available is skipped. */
+  readonly areDefaults: boolean
+  readonly pool: Pool
+  /** Put the content of every folder into the plan, so that shards of different models do not merge. */
+  readonly contents: boolean
+  /** The command line that selects one case by its id. */
+  readonly reproduce: (id: string) => string
+  readonly notice?: Notice
 }
 
 /** What the cases of one run share. */
-export interface LayersSuiteContext extends LayersSuiteOptions {
+export interface FoldersSuiteContext extends FoldersSuiteOptions {
   readonly digests: FileDigests
 }
 
@@ -47,30 +48,38 @@ export interface FolderCase extends Case {
 }
 
 /** Hugging Face folders: what the whole gives, and where it fails, which of its modules first differs. */
-export function layersSuite(options: LayersSuiteOptions): Suite {
-  const cases = new Map<string, FolderCase>()
-  const context: LayersSuiteContext = { ...options, digests: new FileDigests() }
+export function foldersSuite(options: FoldersSuiteOptions): Suite<FolderCase> {
+  const context: FoldersSuiteContext = { ...options, digests: new FileDigests() }
   return {
-    name: 'layers',
+    name: 'folders',
     async *collect() {
-      if (!options.scopes.includes('full')) return
       const folders = discoverFolders(options.paths, options.cwd, options.ids)
+      if (!options.scopes.includes('full')) return tellLeftOut(folders, options)
       const isOnly =
         folders.length === 1 && discoverModels(options.paths, options.cwd, { names: options.ids }).length === 0
       for (const folder of folders.filter(({ path }) => options.only?.includes(path) ?? true)) {
         const content = options.contents ? await folderDigest(folder.path, context.digests) : undefined
         for (const found of casesOf(folder, options)) {
-          const whole = { ...found, onlyModel: isOnly }
-          cases.set(whole.id, whole)
-          yield { ...whole, ...(content && { content }) }
+          yield { ...found, onlyModel: isOnly, ...(content && { content }) }
         }
       }
     },
-    judge: (c: Case, lab: Lab): Promise<Judgement> => judgeFolder(cases.get(c.id)!, lab, context),
+    judge: (c, lab) => judgeFolder(c, lab, context),
   }
 }
 
-function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<Omit<FolderCase, 'onlyModel'>> {
+const MOST_LEFT_OUT = 5
+
+/** A folder has no layer cases, so somebody who asks for layers alone would get nothing without a word. */
+function tellLeftOut(folders: readonly FoundFolder[], { notice }: FoldersSuiteOptions): void {
+  if (folders.length === 0) return
+  const names = folders.slice(0, MOST_LEFT_OUT).map(({ name }) => name)
+  const more = folders.length > names.length ? ` and ${folders.length - names.length} more` : ''
+  const what = 'a Hugging Face folder is judged as a whole; where it fails, the first module that differs is named'
+  notice?.(`--scope layers leaves out ${names.join(', ')}${more}: ${what}. Add full to --scope`)
+}
+
+function* casesOf(folder: FoundFolder, options: FoldersSuiteOptions): Generator<Omit<FolderCase, 'onlyModel'>> {
   const { reference, otherReferences, targets, shapes } = options
   const bindings = bindShapes(shapes, folder.name)
   for (const dims of bindings) {
@@ -79,7 +88,7 @@ function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<O
       for (const trusted of [reference, ...otherReferences]) refuseSame(trusted, target)
       yield {
         id: `${folder.name}/${scope}@${target.name}`,
-        suite: 'layers',
+        suite: 'folders',
         model: folder.name,
         scope,
         reference: [reference, ...otherReferences].map(({ name }) => name).join(' and '),

@@ -8,6 +8,7 @@ import { moveValues } from '../../onnx/tensors/move-values.ts'
 import { domainOf } from '../../onnx/walk.ts'
 import type { Lab } from '../../runs/contract.ts'
 import { capture } from '../tensors/capture.ts'
+import { type Explanation, PROMISED, UNPROMISED } from '../tensors/judgement.ts'
 import type { LoadedModel } from '../tensors/load.ts'
 import type { RuleOf } from '../tensors/rules.ts'
 import type { CapturedSide } from '../tensors/sides.ts'
@@ -16,17 +17,7 @@ import { cutLayer, recordedOutputs, runLayer } from './cut-layer.ts'
 import type { FullModelCase } from './full-model.ts'
 import { compareGiven } from './layer.ts'
 import type { LayerSetup } from './layer-setup.ts'
-import { PROMISED, UNPROMISED } from './promised.ts'
 import type { OnnxSuiteContext } from './suite.ts'
-
-/** What the target gives against what the reference gives with the target's own functions. */
-export interface Explanation {
-  readonly comparison: TraceComparison
-  /** Each of these functions is within what its language promises, and that is known. */
-  readonly isPromised: boolean
-  /** Those that are over the usual limits, by op. */
-  readonly ops: string
-}
 
 interface Question {
   readonly c: FullModelCase

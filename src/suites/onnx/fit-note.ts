@@ -1,8 +1,8 @@
 import { shellWord } from '../../domain/shell.ts'
 import { FOUND, placeName } from '../../models/inputs/input-dims.ts'
 import type { InputPolicy } from '../../models/inputs/input-policy.ts'
+import type { FoundInputs, PreparedInputs } from '../tensors/inputs.ts'
 import type { SearchOutcome } from './input-search.ts'
-import type { FoundInputs, PreparedInputs } from './inputs.ts'
 
 /** What a search changed and why, with the options that ask for the same. */
 export function noteOf(first: PreparedInputs, better: PreparedInputs, { found, awoken }: SearchOutcome): string {

@@ -76,8 +76,8 @@ describe('the forms of a model', () => {
       '3 → 2 nodes at basic (1× Conv+BatchNormalization → Conv)',
       '2 → 1 nodes at extended (1× Conv+Relu → FusedConv)',
     ]
-    expect(dump.cases[0]).toMatchObject({ id: 'm/full_model@ort:cpu', isNotable: true })
-    expect(dump.cases[0]!.lines.slice(0, 2)).toEqual(lines)
+    expect(dump.notes.cases[0]).toMatchObject({ id: 'm/full_model@ort:cpu', isNotable: true })
+    expect(dump.notes.cases[0]!.lines.slice(0, 2)).toEqual(lines)
     expect(read('index.txt')).toContain(`m/full_model@ort:cpu\n  m_full_model@ort_cpu/\n  ${lines.join('\n  ')}\n`)
     const { graph } = await readModel(join(place, 'm_full_model@ort_cpu/4-all.onnx'))
     expect(graph.output.map(({ name }) => name)).toEqual(['y'])
@@ -90,7 +90,7 @@ describe('the forms of a model', () => {
     const models = (name: string) => list(name).filter((file) => file.endsWith('.onnx'))
     expect(models('m_full_model@basic')).toEqual(['0-given.onnx', '1-basic.onnx'])
     expect(models('m_full_model@none')).toEqual(['0-given.onnx', '1-disabled.onnx'])
-    expect(dump.cases.map(({ lines, isNotable }) => [...lines, isNotable])).toEqual([
+    expect(dump.notes.cases.map(({ lines, isNotable }) => [...lines, isNotable])).toEqual([
       ['3 → 2 nodes at basic (1× Conv+BatchNormalization → Conv)', true],
       ['3 nodes, the same in every form', false],
     ])
@@ -117,7 +117,7 @@ describe('the forms of a model', () => {
     expect(list('a_full_model@silent_cpu')).toEqual(['0-given.onnx', '0-given.txt', 'README.txt'])
     const reason = 'silent:cpu does not give its intermediate forms; models are written as given only'
     expect([...dump.notices]).toEqual([reason])
-    expect(dump.cases.map(({ lines }) => lines)).toEqual([['3 nodes as given'], ['2 nodes as given']])
+    expect(dump.notes.cases.map(({ lines }) => lines)).toEqual([['3 nodes as given'], ['2 nodes as given']])
     expect(read('a_full_model@silent_cpu/README.txt')).toContain(reason)
     expect(read('index.txt').split(reason)).toHaveLength(2)
   })
@@ -134,14 +134,14 @@ describe('the forms of a model', () => {
     const errors = ['basic', 'extended', 'layout', 'all'].map((level, i) => `${i + 1}-${level}.error.txt`)
     expect(list('m_full_model@ort_cpu')).toEqual(['0-given.onnx', '0-given.txt', ...errors, 'README.txt'].sort())
     expect(read('m_full_model@ort_cpu/1-basic.error.txt')).toContain('NoSuchOperator')
-    expect(dump.cases[0]!.lines.at(-1)).toMatch(/^basic, extended, layout, all failed: ort:cpu: Load model from /)
+    expect(dump.notes.cases[0]!.lines.at(-1)).toMatch(/^basic, extended, layout, all failed: ort:cpu: Load model from /)
     expect(read('m_full_model@ort_cpu/README.txt')).toMatch(/^1-basic +- +failed, see 1-basic.error.txt$/m)
   })
 
   test('of a file that is no model are a text that says so', async () => {
     const { dump, read } = await dumped(folderWith({ 'models/m.onnx': 'this is no model' }))
-    expect(dump.cases).toMatchObject([{ isNotable: true }])
-    for (const text of [dump.cases[0]!.lines.join(), read('index.txt')]) {
+    expect(dump.notes.cases).toMatchObject([{ isNotable: true }])
+    for (const text of [dump.notes.cases[0]!.lines.join(), read('index.txt')]) {
       expect(text).toContain('there is no model to show: ')
     }
   })
@@ -187,7 +187,7 @@ describe('a form that cannot be had', () => {
     expect(here('4-damaged.error.txt')).toContain('expected an ONNX model')
     expect(here('5-extended.diff.txt')).toContain('0-given → 5-extended: 3 → 1 nodes')
     expect(here('README.txt')).toMatch(/^1-parsed +- +as the target wrote it$/m)
-    expect(dump.cases[0]!.lines).toContain('lowered failed: phases:cpu: cannot lower Conv')
+    expect(dump.notes.cases[0]!.lines).toContain('lowered failed: phases:cpu: cannot lower Conv')
     expect(list('.')).toEqual(['.assay-debug-ir', 'index.txt', 'm_full_model@phases_cpu'])
   })
 
@@ -232,7 +232,7 @@ describe('weights in other files', () => {
     expect(listed).toContain('4-all.diff.txt')
     expect(read('m_full_model@ort_cpu/0-given.txt')).toContain('in "large.bin"')
     const note = 'listings only: 68.0 MiB of weights lie in files of their own'
-    expect(dump.cases[0]!.lines).toContain(note)
+    expect(dump.notes.cases[0]!.lines).toContain(note)
     expect(read('m_full_model@ort_cpu/README.txt')).toContain(note)
   })
 })

@@ -1,3 +1,4 @@
+import type { CaseNotes } from '../../domain/case-notes.ts'
 import { FormatError, SkipCase, StageError, UsageError } from '../../domain/errors.ts'
 import { cleanProse, cleanText } from '../../domain/text.ts'
 import type { OwnedFolder } from '../../files/disk/owned-folder.ts'
@@ -6,18 +7,13 @@ import type { Pool } from '../../runtimes/host/pool.ts'
 import { type FormsSummary, formsOf } from './forms.ts'
 import { FormsFolder } from './forms-folder.ts'
 import type { ModelUnderTest } from './model-under-test.ts'
-import type { OnnxSuite } from './suite.ts'
-
-/** What was written about one case. */
-interface DumpedCase extends FormsSummary {
-  readonly id: string
-}
+import type { OnnxCase, OnnxSuite } from './suite.ts'
 
 const INDEX = 'index.txt'
 
 /** Writes the forms that the target of every case makes of its model; judges nothing and changes no verdict. */
 export class FormsDump {
-  readonly folder: string
+  readonly #folder: string
   /** What could not be written, in words. */
   readonly problems: string[] = []
   /** What targets cannot give, in words. */
@@ -29,7 +25,7 @@ export class FormsDump {
   readonly #pool: Pool
 
   private constructor(owned: OwnedFolder, pool: Pool) {
-    this.folder = owned.shown
+    this.#folder = owned.shown
     this.#owned = owned
     this.#pool = pool
   }
@@ -39,20 +35,23 @@ export class FormsDump {
     return new FormsDump(owned, pool)
   }
 
-  /** In the order of the plan. */
-  get cases(): DumpedCase[] {
-    return this.#order.flatMap((id) => {
+  /** Cases in the order of the plan. */
+  get notes(): CaseNotes {
+    const cases = this.#order.flatMap((id) => {
       const summary = this.#dumped.get(id)
       return summary ? { id, ...summary } : []
     })
+    const title = `intermediate forms of ${cases.length} ${cases.length === 1 ? 'case' : 'cases'}: ${this.#folder}`
+    const index = `${this.#folder}/${INDEX}`
+    return { title, index, cases, notices: [...this.notices], problems: this.problems }
   }
 
   /** The same suite; after each case, however it ended, its forms are written. */
-  after(suite: OnnxSuite): Suite {
+  after(suite: OnnxSuite): Suite<OnnxCase> {
     return {
       name: suite.name,
       collect: () => this.#remembered(suite.collect()),
-      judge: async (c: Case, lab: Lab): Promise<Judgement> => {
+      judge: async (c, lab): Promise<Judgement> => {
         try {
           return await suite.judge(c, lab)
         } finally {
@@ -62,14 +61,14 @@ export class FormsDump {
     }
   }
 
-  async *#remembered(cases: AsyncIterable<Case>): AsyncIterable<Case> {
+  async *#remembered(cases: AsyncIterable<OnnxCase>): AsyncIterable<OnnxCase> {
     for await (const c of cases) {
       this.#order.push(c.id)
       yield c
     }
   }
 
-  async #take(c: Case, lab: Lab, suite: OnnxSuite): Promise<void> {
+  async #take(c: OnnxCase, lab: Lab, suite: OnnxSuite): Promise<void> {
     try {
       const given = await suite.underTest(c, lab).catch(expectedFailure)
       if (given instanceof Error) return await this.#list(c, null, nothingToShow(given))

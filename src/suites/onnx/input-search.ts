@@ -11,10 +11,10 @@ import { livelierValues, smallerNumbers } from '../../models/inputs/value-tries.
 import { suggestedSizes } from '../../onnx/inputs/suggested-sizes.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
+import type { FoundInputs, PreparedInputs } from '../tensors/inputs.ts'
 import type { LoadedModel } from '../tensors/load.ts'
 import type { RuleOf } from '../tensors/rules.ts'
 import type { SideModel } from '../tensors/sides.ts'
-import type { FoundInputs, PreparedInputs } from './inputs.ts'
 
 export interface InputSearch {
   readonly reference: { readonly target: Target; readonly model: SideModel }

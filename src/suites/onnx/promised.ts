@@ -9,10 +9,8 @@ import { CHUNK_BYTES } from '../../files/disk/read-range.ts'
 import type { ModelFacts } from '../../onnx/model.ts'
 import { domainOf } from '../../onnx/walk.ts'
 import { relativeUlp } from '../../tensors/ulp.ts'
+import { PROMISED, UNPROMISED } from '../tensors/judgement.ts'
 import type { RuleOf } from '../tensors/rules.ts'
-
-export const PROMISED = 'promised'
-export const UNPROMISED = 'unpromised'
 
 export interface PromiseRequest {
   /** What the target's kernels are written in. */

@@ -16,6 +16,7 @@ import type { Lab } from '../../runs/contract.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
 import { type CaptureRequest, capture } from '../tensors/capture.ts'
+import type { MeasuredBand } from '../tensors/judgement.ts'
 import type { LoadedModel } from '../tensors/load.ts'
 import type { RuleOf } from '../tensors/rules.ts'
 
@@ -60,12 +61,6 @@ export interface BandRequest {
   readonly trace: Trace
   readonly rules: RuleOf
   readonly seed: number
-}
-
-export interface MeasuredBand {
-  readonly bands: readonly SensitivityBand[]
-  /** Disturbances that could not be run; without them the band is narrower and excuses less. */
-  readonly problems: readonly string[]
 }
 
 interface Disturbance {

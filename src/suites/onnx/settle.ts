@@ -1,6 +1,6 @@
 import { NOT_REACHED, type Result } from '../../domain/result.ts'
 import type { Judgement, Settle } from '../../runs/contract.ts'
-import { REFERENCES_DISAGREE } from './judgement.ts'
+import { REFERENCES_DISAGREE } from '../tensors/judgement.ts'
 
 /** A whole model that did not pass is seen in the light of its layers, when they were judged too. */
 export function withLayers(judgement: Judgement, layers: readonly string[]): Judgement {

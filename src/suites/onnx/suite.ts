@@ -6,19 +6,21 @@ import { whyUnreadable } from '../../files/disk/unreadable.ts'
 import type { GroupPattern } from '../../onnx/layers/layer-groups.ts'
 import { type LayerSite, layerSites } from '../../onnx/layers/layer-sites.ts'
 import { readModel } from '../../onnx/model.ts'
-import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
+import type { Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
 import { discoverFolders } from '../tensors/discover-folders.ts'
 import { discoverModels, type FolderNames, type FoundModel, type LeftOut } from '../tensors/discover-models.ts'
+import type { InputRules } from '../tensors/inputs.ts'
+import type { MeasuredBand } from '../tensors/judgement.ts'
+import type { Scope } from '../tensors/option-kinds.ts'
 import { refuseSame } from '../tensors/refuse-same.ts'
 import type { ToleranceRule } from '../tensors/rules.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from '../tensors/shapes.ts'
 import { type FullModelCase, judgeFullModel } from './full-model.ts'
-import type { InputRules } from './inputs.ts'
 import { judgeLayer, type LayerCase } from './layer.ts'
 import { LayerSetups } from './layer-setup.ts'
 import { type ModelUnderTest, modelUnderTest } from './model-under-test.ts'
-import type { MeasuredBand } from './sensitivity.ts'
+import type { LayerInputs } from './option-kinds.ts'
 
 export interface OnnxSuiteOptions {
   readonly cwd: string
@@ -41,7 +43,7 @@ export interface OnnxSuiteOptions {
   readonly tolerances: readonly ToleranceRule[]
   readonly pool: Pool
   /** Whole models, every layer of them, or both. */
-  readonly scopes: readonly OnnxScope[]
+  readonly scopes: readonly Scope[]
   /** Ops that are judged together as one layer. */
   readonly layerGroups: readonly GroupPattern[]
   readonly layerInputs: LayerInputs
@@ -52,13 +54,6 @@ export interface OnnxSuiteOptions {
   /** What has no place in a case, such as folders that could not be searched. */
   readonly notice?: (text: string) => void
 }
-
-export const ONNX_SCOPES = ['full', 'layers'] as const
-export type OnnxScope = (typeof ONNX_SCOPES)[number]
-
-/** Where a layer's inputs come from. */
-export const LAYER_INPUTS = ['reference', 'random'] as const
-export type LayerInputs = (typeof LAYER_INPUTS)[number]
 
 /** What the cases of one run share. */
 export interface OnnxSuiteContext extends OnnxSuiteOptions {
@@ -74,14 +69,15 @@ export interface OnnxSuiteContext extends OnnxSuiteOptions {
 
 const RECORDED = 'recorded'
 
-export interface OnnxSuite extends Suite {
+export type OnnxCase = FullModelCase | LayerCase
+
+export interface OnnxSuite extends Suite<OnnxCase> {
   /** What the target of a collected case is given to run. */
-  underTest(c: Case, lab: Lab): Promise<ModelUnderTest>
+  underTest(c: OnnxCase, lab: Lab): Promise<ModelUnderTest>
 }
 
 /** ONNX models, whole and layer by layer, target against reference. */
 export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
-  const cases = new Map<string, FullModelCase | LayerCase>()
   const layers = new Map<string, string[]>()
   const layersOf = (whole: string) => layers.get(whole) ?? []
   const shared = { digests: new FileDigests(), bands: new Map(), twins: new Map(), layers: new LayerSetups() }
@@ -97,18 +93,14 @@ export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
       for (const model of chosen) {
         const content = options.contents ? await contentOf(model.path) : undefined
         for await (const found of allCasesOf(model, options)) {
-          cases.set(found.id, { ...found, onlyModel: isOnly })
           const { id, part } = found
           if (part) pushTo(layers, part.of, id)
-          yield { ...found, ...(content && { content }) }
+          yield { ...found, onlyModel: isOnly, ...(content && { content }) }
         }
       }
     },
-    judge: (c: Case, lab: Lab): Promise<Judgement> => {
-      const found = cases.get(c.id)!
-      return 'site' in found ? judgeLayer(found, lab, context) : judgeFullModel(found, lab, context)
-    },
-    underTest: (c, lab) => modelUnderTest(cases.get(c.id)!, lab, context),
+    judge: (c, lab) => ('site' in c ? judgeLayer(c, lab, context) : judgeFullModel(c, lab, context)),
+    underTest: (c, lab) => modelUnderTest(c, lab, context),
   }
 }
 

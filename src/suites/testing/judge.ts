@@ -6,7 +6,7 @@ import { executeRun, type RunOutcome, type RunRequest } from '../../runs/execute
 import { freshFolder, runRequest } from '../../runs/testing/tiny-suite.ts'
 import type { InProcessKind } from '../../runtimes/contract.ts'
 import { inProcessPool, testTarget } from '../../runtimes/testing/in-process-ort.ts'
-import { type LayersSuiteOptions, layersSuite } from '../folders/suite.ts'
+import { type FoldersSuiteOptions, foldersSuite } from '../folders/suite.ts'
 import { type OnnxSuite, type OnnxSuiteOptions, onnxSuite } from '../onnx/suite.ts'
 
 /** A folder of its own with these files. */
@@ -58,13 +58,13 @@ export async function judgeModels(folder: string, judging: Judging = {}): Promis
 export async function judgeFolders(folder: string, judging: Judging & { reference: string }): Promise<RunOutcome> {
   const { kinds = [], run = {} } = judging
   const pool = inProcessPool(folder, kinds)
-  const options: LayersSuiteOptions = {
+  const options: FoldersSuiteOptions = {
     ...suiteOptions(folder, judging),
     reference: testTarget(judging.reference),
     pool,
   }
   try {
-    return await runSuites(folder, [layersSuite(options)], run)
+    return await runSuites(folder, [foldersSuite(options)], run)
   } finally {
     await pool.close()
   }

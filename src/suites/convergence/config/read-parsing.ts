@@ -1,7 +1,7 @@
 import { FormatError } from '../../../domain/errors.ts'
-import type { ConfigSection } from './config-section.ts'
 import type { Finder, LogSource, Parsing } from './contract.ts'
 import { pythonPattern } from './python-pattern.ts'
+import type { TestSection } from './test-section.ts'
 import { quoted } from './yaml-tree.ts'
 
 type PatternFinder = Extract<Finder, { kind: 'pattern' }>
@@ -12,7 +12,7 @@ const STEP = 'a regular expression with one group, the number of the step'
 const SAVE = 'a regular expression with one group, the path of the checkpoint'
 
 /** What is looked for in the log of a test. */
-export function readParsing(test: ConfigSection, metrics: readonly string[], warnings: string[]): Parsing {
+export function readParsing(test: TestSection, metrics: readonly string[], warnings: string[]): Parsing {
   const source = readSource(test)
   const parsers = test.section('log_parsing', 'a map with step_num, model_save and a parser per metric')
   for (const name of parsers.keys) parser(parsers, name)
@@ -26,7 +26,7 @@ export function readParsing(test: ConfigSection, metrics: readonly string[], war
   return { source, ...steps, modelSave, metrics: Object.fromEntries(found) }
 }
 
-function readSource(test: ConfigSection): LogSource {
+function readSource(test: TestSection): LogSource {
   const section = test.optionalSection('source', 'where metrics are read')?.allow(['kind', 'path'])
   if (!section) return { kind: 'lines' }
   const kind = section.oneOf('kind', SOURCE_KINDS, `one of ${SOURCE_KINDS.join(', ')}`)
@@ -36,12 +36,12 @@ function readSource(test: ConfigSection): LogSource {
   return { kind }
 }
 
-function parser(parsers: ConfigSection, name: string): ConfigSection {
+function parser(parsers: TestSection, name: string): TestSection {
   return parsers.section(name, 'a map with a regex').allow(PARSER_KEYS)
 }
 
 function stepFinders(
-  section: ConfigSection,
+  section: TestSection,
   source: LogSource,
   warnings: string[],
 ): Pick<Parsing, 'stepNum' | 'lineStepNum'> {
@@ -53,30 +53,30 @@ function stepFinders(
   return { stepNum: { kind: 'fields', fields: {} }, ...lines }
 }
 
-function saveFinder(section: ConfigSection, source: LogSource, warnings: string[]): Finder {
+function saveFinder(section: TestSection, source: LogSource, warnings: string[]): Finder {
   warnOfLabels(section, warnings)
   if (source.kind !== 'csv' && source.kind !== 'tensorboard') return streamFinder(section, source, SAVE)
   return placeFinder(section, SAVE)
 }
 
 /** Lines have patterns only, JSON may have a field instead. */
-function streamFinder(section: ConfigSection, source: LogSource, what: string): Finder {
+function streamFinder(section: TestSection, source: LogSource, what: string): Finder {
   if (source.kind === 'lines' || section.has('regex')) return placeFinder(section, what)
   return section.has('field') ? fieldFinder(section, what) : placeFinder(section, `${what}, or the name of a field`)
 }
 
-function placeFinder(section: ConfigSection, what: string): PatternFinder {
+function placeFinder(section: TestSection, what: string): PatternFinder {
   if (section.has('field') && !section.has('regex')) {
     throw section.refuse('field', `is for files and JSON lines; expected regex: ${what}`)
   }
   return { ...patternFinder(section, what), labels: null }
 }
 
-function fieldFinder(section: ConfigSection, what: string): Finder {
+function fieldFinder(section: TestSection, what: string): Finder {
   return { kind: 'fields', fields: { '0': section.text('field', what) } }
 }
 
-function metricFinder(section: ConfigSection, source: LogSource, warnings: string[]): Finder {
+function metricFinder(section: TestSection, source: LogSource, warnings: string[]): Finder {
   const isStream = source.kind === 'lines' || source.kind === 'jsonl'
   const hasFields = section.has('field') || section.has('fields')
   if (isStream && (source.kind === 'lines' || !hasFields)) return labelledPattern(section, warnings)
@@ -89,13 +89,13 @@ function metricFinder(section: ConfigSection, source: LogSource, warnings: strin
   return { kind: 'fields', fields: labelledFields(section) }
 }
 
-function labelledFields(section: ConfigSection): Record<string, string> {
+function labelledFields(section: TestSection): Record<string, string> {
   const fields = section.section('fields', 'a map of label to field')
   if (fields.keys.length === 0) throw section.refuse('fields', 'is empty; expected a map of label to field')
   return Object.fromEntries(fields.keys.map((label) => [checkedName(fields, label), fields.text(label, 'a field')]))
 }
 
-function labelledPattern(section: ConfigSection, warnings: string[]): Finder {
+function labelledPattern(section: TestSection, warnings: string[]): Finder {
   for (const key of ['field', 'fields']) {
     if (section.has(key))
       throw section.refuse(key, 'is for files and JSON lines; set source: {kind: …}, or write regex')
@@ -113,14 +113,14 @@ function labelledPattern(section: ConfigSection, warnings: string[]): Finder {
   return { ...finder, labels: null }
 }
 
-function patternFinder(section: ConfigSection, what: string): Omit<PatternFinder, 'labels'> & { groups: number } {
+function patternFinder(section: TestSection, what: string): Omit<PatternFinder, 'labels'> & { groups: number } {
   const text = section.text('regex', what)
   const { source, flags, groups } = translated(section, text)
   if (groups === 0) throw section.refuse('regex', `${quoted(text)} has no group; expected ${what}`)
   return { kind: 'pattern', source, flags, groups }
 }
 
-function translated(section: ConfigSection, text: string) {
+function translated(section: TestSection, text: string) {
   try {
     return pythonPattern(text)
   } catch (error) {
@@ -129,7 +129,7 @@ function translated(section: ConfigSection, text: string) {
   }
 }
 
-function warnOfLabels(section: ConfigSection, warnings: string[]): void {
+function warnOfLabels(section: TestSection, warnings: string[]): void {
   if (section.has('labels')) warnings.push(`${section.path}.labels is ignored: only the first group counts there`)
 }
 
@@ -138,7 +138,7 @@ function isFile(source: LogSource): boolean {
 }
 
 /** A name that becomes the key of an object. */
-export function checkedName(section: ConfigSection, name: string): string {
+export function checkedName(section: TestSection, name: string): string {
   if (name !== '' && name !== '__proto__') return name
   throw section.refuse(name, 'is no name; use another one')
 }

@@ -1,8 +1,8 @@
 import { type MetricRule, type MetricTolerance, OPERATORS, TOLERANCE_KINDS } from '../../../domain/convergence.ts'
 import { unknown } from '../../../domain/target.ts'
 import { refuseRule } from '../curves/rule-words.ts'
-import type { ConfigSection } from './config-section.ts'
 import { checkedName } from './read-parsing.ts'
+import type { TestSection } from './test-section.ts'
 import { quoted } from './yaml-tree.ts'
 
 const METRIC_KEYS = ['margin', 'comparison', 'tolerance', 'warmup_steps', 'max_outliers']
@@ -10,7 +10,7 @@ const MARGIN = 'a number from 0, such as 0.1'
 const COMPARISON = `one of ${OPERATORS.map((operator) => `"${operator}"`).join(', ')}`
 
 /** How each metric of a test is judged. */
-export function readRules(test: ConfigSection, warnings: string[]): Record<string, MetricRule> {
+export function readRules(test: TestSection, warnings: string[]): Record<string, MetricRule> {
   const metrics = test.section('metrics', 'a map with at least one metric, by the name of its parser')
   if (metrics.keys.length === 0) throw test.refuse('metrics', 'is empty; expected at least one metric')
   const parsers = test.section('log_parsing', 'a map with step_num, model_save and a parser per metric')
@@ -22,13 +22,13 @@ export function readRules(test: ConfigSection, warnings: string[]): Record<strin
   return Object.fromEntries(rules)
 }
 
-function withoutParser(metrics: ConfigSection, parsers: ConfigSection, name: string): Error {
+function withoutParser(metrics: TestSection, parsers: TestSection, name: string): Error {
   const others = parsers.keys.filter((key) => key !== 'step_num' && key !== 'model_save')
   const hint = unknown('convergence', '', name, others).message.split('; ')[1]
   return metrics.refuse(name, `has no parser; add ${quoted(name)} to log_parsing (${hint})`)
 }
 
-function readRule(metrics: ConfigSection, name: string, warnings: string[]): MetricRule {
+function readRule(metrics: TestSection, name: string, warnings: string[]): MetricRule {
   const section = metrics.section(name, 'a map with margin and comparison').allow(METRIC_KEYS)
   const tolerance = readTolerance(section)
   const isImplied = tolerance.kind === 'exact' && !section.has('comparison')
@@ -49,7 +49,7 @@ function readRule(metrics: ConfigSection, name: string, warnings: string[]): Met
   return rule
 }
 
-function readTolerance(section: ConfigSection): MetricTolerance {
+function readTolerance(section: TestSection): MetricTolerance {
   const own = section.optionalSection('tolerance', 'a map with a kind')
   const what = `one of ${TOLERANCE_KINDS.join(', ')}`
   const kind = own ? own.oneOf('kind', TOLERANCE_KINDS, what) : 'isclose'
@@ -62,20 +62,20 @@ function readTolerance(section: ConfigSection): MetricTolerance {
   return { kind, margin: readMargin(section, own) }
 }
 
-function positive(section: ConfigSection, key: string, what: string, below = Number.POSITIVE_INFINITY): number {
+function positive(section: TestSection, key: string, what: string, below = Number.POSITIVE_INFINITY): number {
   const value = section.allow(['kind', key]).number(key, what, { least: 0 })
   if (value > 0 && value < below) return value
   throw section.refuse(key, `is ${value}, expected ${what}`)
 }
 
-function readMargin(section: ConfigSection, own: ConfigSection | null): number {
+function readMargin(section: TestSection, own: TestSection | null): number {
   own?.allow(['kind', 'margin'])
   if (!own?.has('margin')) return section.number('margin', MARGIN, { least: 0 })
   if (section.has('margin')) throw section.refuse('margin', 'is there and in tolerance too; keep one of them')
   return own.number('margin', MARGIN, { least: 0 })
 }
 
-function warnOfVacuous(section: ConfigSection, tolerance: MetricTolerance, warnings: string[]): void {
+function warnOfVacuous(section: TestSection, tolerance: MetricTolerance, warnings: string[]): void {
   if (tolerance.kind !== 'isclose' || tolerance.margin < 1) return
   warnings.push(
     `${section.path} has the margin ${tolerance.margin}, which takes every value of the same sign for equal`,

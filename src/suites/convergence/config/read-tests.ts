@@ -4,12 +4,12 @@ import { cleanText } from '../../../domain/text.ts'
 import { digestOf } from '../../../files/disk/digest.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import { shownPath } from '../../../files/disk/shown-path.ts'
-import { ConfigSection } from './config-section.ts'
 import type { ConvergenceTest, ResumeAt } from './contract.ts'
 import { pythonPattern } from './python-pattern.ts'
 import { readFlags } from './read-flags.ts'
 import { checkedName, readParsing } from './read-parsing.ts'
 import { readRules } from './read-rules.ts'
+import { TestSection } from './test-section.ts'
 import { quoted, readYamlTree, type YamlTree } from './yaml-tree.ts'
 
 const MAX_FILE_BYTES = 2 ** 20
@@ -65,7 +65,7 @@ function readTest(name: string, body: YamlTree, file: string): ConvergenceTest {
       `${file}:${body.line}: ${name} is no map; expected directory, executable and so on`,
     )
   }
-  const section = new ConfigSection(body, name, file).allow(TEST_KEYS)
+  const section = new TestSection(body, name, file).allow(TEST_KEYS)
   const warnings: string[] = []
   const program = readProgram(section)
   const rules = readRules(section, warnings)
@@ -101,7 +101,7 @@ function checkTestName(name: string, body: YamlTree, file: string): void {
   )
 }
 
-function readProgram(section: ConfigSection): Pick<ConvergenceTest, 'directory' | 'executable' | 'logOutput'> {
+function readProgram(section: TestSection): Pick<ConvergenceTest, 'directory' | 'executable' | 'logOutput'> {
   const directory = section.text('directory', 'the folder of the program')
   const executable = section.texts('executable', 'a list of strings, such as ["python3", "train.py"]')
   if (!executable[0])
@@ -110,7 +110,7 @@ function readProgram(section: ConfigSection): Pick<ConvergenceTest, 'directory' 
   return { directory, executable, logOutput }
 }
 
-function readRecording(section: ConfigSection): Pick<ConvergenceTest, 'stepsToRecord' | 'recordingCounts'> {
+function readRecording(section: TestSection): Pick<ConvergenceTest, 'stepsToRecord' | 'recordingCounts'> {
   const recording = section.section('recording', 'a map with steps_to_record_after_save')
   recording.allow(['steps_to_record_after_save', 'counts'])
   const what = 'a whole number of steps from 1'
@@ -122,7 +122,7 @@ function readRecording(section: ConfigSection): Pick<ConvergenceTest, 'stepsToRe
   }
 }
 
-function readReplay(section: ConfigSection): Pick<ConvergenceTest, 'resumeAt' | 'runFor' | 'stepsPerUnit'> {
+function readReplay(section: TestSection): Pick<ConvergenceTest, 'resumeAt' | 'runFor' | 'stepsPerUnit'> {
   const whole = { least: 1, isWhole: true }
   return {
     resumeAt: section.has('resume_at')
@@ -137,7 +137,7 @@ function readReplay(section: ConfigSection): Pick<ConvergenceTest, 'resumeAt' | 
 
 type Limits = Pick<ConvergenceTest, 'environment' | 'idleSeconds' | 'totalSeconds' | 'retries'>
 
-function readLimits(section: ConfigSection): Limits {
+function readLimits(section: TestSection): Limits {
   const timeouts = section
     .optionalSection('timeouts', 'a map with idle and total, in seconds')
     ?.allow(['idle', 'total'])
@@ -150,7 +150,7 @@ function readLimits(section: ConfigSection): Limits {
   }
 }
 
-function readEnvironment(section: ConfigSection): Record<string, string> {
+function readEnvironment(section: TestSection): Record<string, string> {
   const env = section.optionalSection('env', 'a map of variable to value')
   const pairs = (env?.keys ?? []).map((name) => {
     checkedName(env!, name)
@@ -160,7 +160,7 @@ function readEnvironment(section: ConfigSection): Record<string, string> {
   return Object.fromEntries(pairs)
 }
 
-function readRetries(section: ConfigSection): ConvergenceTest['retries'] {
+function readRetries(section: TestSection): ConvergenceTest['retries'] {
   const retries = section.optionalSection('retries', 'a map with attempts and exit_codes or patterns')
   if (!retries) return { attempts: 0, exitCodes: [], patterns: [] }
   retries.allow(['attempts', 'exit_codes', 'patterns'])
@@ -174,7 +174,7 @@ function readRetries(section: ConfigSection): ConvergenceTest['retries'] {
   throw section.refuse('retries', 'has no condition; add exit_codes or patterns')
 }
 
-function readExitCodes(retries: ConfigSection): number[] {
+function readExitCodes(retries: TestSection): number[] {
   return retries.texts('exit_codes', 'a list of exit codes').map((text) => {
     const code = /^\d{1,3}$/.test(text) ? Number(text) : 0
     if (code >= 1 && code <= 255) return code
@@ -182,7 +182,7 @@ function readExitCodes(retries: ConfigSection): number[] {
   })
 }
 
-function readPatterns(retries: ConfigSection): string[] {
+function readPatterns(retries: TestSection): string[] {
   const patterns = retries.texts('patterns', 'a list of regular expressions')
   for (const pattern of patterns) {
     try {

@@ -1,0 +1,254 @@
+import { flag, list, number, oneOf, path, text, whole } from '../options/kinds.ts'
+import { type Option, type OptionTable, pick } from '../options/table.ts'
+import { TEST_OPTIONS } from '../suites/onnx/options.ts'
+
+/** Of `assay config`, which also takes the options of every suite. */
+export function configOptions(all: OptionTable) {
+  const showOrigin = {
+    flags: '--show-origin',
+    kind: flag,
+    default: false,
+    commandLineOnly: true,
+    help: 'where each value came from',
+  } satisfies Option<boolean>
+  return { showOrigin, ...all } satisfies OptionTable
+}
+
+/** Of `assay list`, which also takes the options of every suite. */
+export function listOptions(all: OptionTable) {
+  const steps = {
+    flags: '--steps <id>',
+    kind: text,
+    commandLineOnly: true,
+    help: 'print the steps of a case in the last run that judged it: files, keys, hit or why they were made',
+    completes: 'keywords',
+  } satisfies Option<string>
+  return { steps, ...all } satisfies OptionTable
+}
+
+export const MERGE_OPTIONS = {
+  allowMissing: {
+    flags: '--allow-missing',
+    kind: flag,
+    default: false,
+    commandLineOnly: true,
+    help: 'merge although some shards are not there',
+  },
+  saveDurations: {
+    flags: '--save-durations <file>',
+    kind: path,
+    commandLineOnly: true,
+    help: 'write measured durations for --durations',
+    completes: 'files',
+  },
+  ...pick(TEST_OPTIONS, ['json', 'reporter', 'outputDir', 'verbose', 'color']),
+} satisfies OptionTable
+
+export const CACHE_OPTIONS = pick(TEST_OPTIONS, ['cacheDir', 'cacheSize']) satisfies OptionTable
+
+export const DIFF_OPTIONS = {
+  open: {
+    flags: '--open',
+    kind: flag,
+    default: false,
+    commandLineOnly: true,
+    help: 'show reference, target and difference in the browser',
+  },
+  ...pick(TEST_OPTIONS, ['rtol', 'atol']),
+  tensor: {
+    flags: '--tensor <name>',
+    kind: text,
+    commandLineOnly: true,
+    help: 'look at this tensor of several',
+  },
+  slice: {
+    flags: '--slice <0,:,:,17>',
+    kind: text,
+    commandLineOnly: true,
+    help: 'the slice that is shown (default: the last two axes at the worst place)',
+  },
+  png: {
+    flags: '--png <file>',
+    kind: path,
+    commandLineOnly: true,
+    help: 'write reference, target and difference of the slice as an image',
+  },
+  run: {
+    flags: '--run <run>',
+    kind: text,
+    commandLineOnly: true,
+    help: 'the run that cases are of: a folder, an id, last or last~1 (default: last)',
+  },
+  case: {
+    flags: '--case <id>',
+    kind: text,
+    commandLineOnly: true,
+    help: 'of two runs, what they gave for this case',
+  },
+  json: TEST_OPTIONS.json,
+  outputDir: { ...TEST_OPTIONS.outputDir, help: 'where run records are' },
+  verbose: { ...TEST_OPTIONS.verbose, help: 'all tensors, all lines' },
+  color: TEST_OPTIONS.color,
+} satisfies OptionTable
+
+export const THRESHOLDS_OPTIONS = {
+  model: {
+    flags: '--model <id...>',
+    kind: list,
+    default: [],
+    commandLineOnly: true,
+    documented: ['--models <id...>'],
+    help: 'exactly these models, by id or folder (default: all that have metric files)',
+  },
+  metrics: {
+    flags: '--metrics <name...>',
+    kind: list,
+    default: ['ce', 'diff_mean'],
+    commandLineOnly: true,
+    completes: ['ce', 'diff_mean', 'prob_mean', 'prob_std'],
+    help: 'what thresholds are learnt for: ce, diff_mean, prob_mean, prob_std',
+  },
+  metricsDir: {
+    flags: '--metrics-dir <folder>',
+    kind: path,
+    default: 'metrics',
+    documented: ['--file_base <folder>'],
+    completes: 'folders',
+    help: 'where metric files are',
+  },
+  output: {
+    flags: '--output <folder>',
+    kind: path,
+    commandLineOnly: true,
+    documented: ['--output_path <folder>'],
+    completes: 'folders',
+    help: 'where thresholds files are written (default: beside the metric files)',
+  },
+  layerIo: {
+    flags: '--layer_io',
+    kind: flag,
+    commandLineOnly: true,
+    refused: 'thresholds are learnt from metrics of whole models, not of their layers',
+    help: 'is refused',
+  },
+  json: TEST_OPTIONS.json,
+} satisfies OptionTable
+
+export const DOCTOR_OPTIONS = pick(TEST_OPTIONS, [
+  'python',
+  'json',
+  'config',
+  'noConfig',
+  'color',
+]) satisfies OptionTable
+
+export const BOARDS_OPTIONS = {
+  force: {
+    flags: '--force',
+    kind: flag,
+    default: false,
+    commandLineOnly: true,
+    help: 'with free: also from somebody who is using the board',
+  },
+  ...pick(TEST_OPTIONS, ['board', 'json', 'config', 'noConfig', 'color']),
+} satisfies OptionTable
+
+export const INIT_OPTIONS = {
+  models: {
+    flags: '--models <glob>',
+    kind: list,
+    commandLineOnly: true,
+    completes: 'files',
+    help: 'where the models are: file, folder or quoted glob, relative to the folder; repeatable (default: those found, or models/**/*.onnx)',
+  },
+  target: {
+    flags: '--target <target>',
+    kind: list,
+    commandLineOnly: true,
+    completes: 'targets',
+    help: 'target to test; repeatable (default: ort-web:wasm)',
+  },
+  ci: {
+    flags: '--ci <system>',
+    kind: text,
+    commandLineOnly: true,
+    completes: ['github', 'gitlab', 'none'],
+    help: 'github, gitlab or none (default: github, or none beside a .gitlab-ci.yml)',
+  },
+  sample: {
+    flags: '--sample',
+    kind: flag,
+    commandLineOnly: true,
+    negatable: true,
+    help: 'make a small sample model, or not with --no-sample (default: where there are no models)',
+  },
+  yes: { flags: '-y, --yes', kind: flag, default: false, commandLineOnly: true, help: 'ask nothing' },
+  force: { flags: '--force', kind: flag, default: false, commandLineOnly: true, help: 'overwrite what is there' },
+  color: TEST_OPTIONS.color,
+} satisfies OptionTable
+
+export const SETUP_OPTIONS = {
+  python: {
+    ...TEST_OPTIONS.python,
+    commandLineOnly: true,
+    help: 'the Python that the environment is made from (default: python3 of PATH); with --list, the one that is looked at',
+  },
+  list: {
+    flags: '--list',
+    kind: flag,
+    default: false,
+    commandLineOnly: true,
+    help: 'print the engines, their versions and which are installed; install nothing',
+  },
+  color: TEST_OPTIONS.color,
+} satisfies OptionTable
+
+function sizeOption(flags: string, help: string) {
+  return { flags, kind: number, commandLineOnly: true, help } as const satisfies Option<number>
+}
+
+export const MICRO_OPTIONS = {
+  output: {
+    flags: '-o, --output <folder>',
+    kind: path,
+    commandLineOnly: true,
+    completes: 'folders',
+    help: 'the folder to write, new or empty',
+  },
+  layers: sizeOption('--layers <count>', 'decoder layers (default: 3)'),
+  hidden: sizeOption('--hidden <size>', 'width of the hidden state (default: 64)'),
+  heads: sizeOption('--heads <count>', 'attention heads (default: 4)'),
+  kvHeads: sizeOption('--kv-heads <count>', 'heads of keys and values (default: half of --heads; gpt2: all)'),
+  intermediate: sizeOption(
+    '--intermediate <size>',
+    'width inside the feed-forward block (default: about 8/3 of --hidden; gpt2: 4 times)',
+  ),
+  vocab: sizeOption('--vocab <size>', 'tokens, at least 257 (default: 512)'),
+  positions: sizeOption('--positions <count>', 'longest sequence (default: 4096)'),
+  slidingWindow: sizeOption('--sliding-window <count>', 'positions that one looks back, for mistral (default: all)'),
+  seed: { flags: '--seed <number>', kind: whole(0), default: 42, commandLineOnly: true, help: 'of the weights' },
+  dtype: {
+    flags: '--dtype <dtype>',
+    kind: list,
+    commandLineOnly: true,
+    completes: ['fp32', 'fp16'],
+    help: 'fp16 writes onnx/model_fp16.onnx too (default: fp32 alone)',
+  },
+  weights: {
+    flags: '--weights <dtype>',
+    kind: oneOf(['fp32', 'fp16', 'bf16']),
+    default: 'fp32',
+    commandLineOnly: true,
+    completes: ['fp32', 'fp16', 'bf16'],
+    help: 'precision of model.safetensors: fp32, fp16 or bf16',
+  },
+  from: {
+    flags: '--from <folder>',
+    kind: path,
+    commandLineOnly: true,
+    completes: 'folders',
+    help: 'write the ONNX files of a folder that has config.json and weights already',
+  },
+  force: { flags: '--force', kind: flag, default: false, commandLineOnly: true, help: 'overwrite what is there' },
+  color: TEST_OPTIONS.color,
+} satisfies OptionTable

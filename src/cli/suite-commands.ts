@@ -1,0 +1,66 @@
+import { UsageError } from '../domain/errors.ts'
+import { nearest, unknown } from '../domain/target.ts'
+import type { SuiteCommand, SuiteKind } from '../suites/contract.ts'
+import { commandOptions, kindsOf } from '../suites/tables.ts'
+import type { CommandSpec } from './command-spec.ts'
+import type { Action } from './io.ts'
+
+/** A command for each first word of what suites are asked with; a second word may choose among them. */
+export function suiteCommands(suites: readonly SuiteKind[]): CommandSpec[] {
+  const words = new Set(suites.map(({ command }) => firstWord(command)))
+  return [...words].map((word) =>
+    suiteCommand(
+      word,
+      suites.filter(({ command }) => firstWord(command) === word),
+    ),
+  )
+}
+
+function firstWord({ name }: SuiteCommand): string {
+  return name.split(' ')[0]!
+}
+
+function suiteCommand(word: string, kinds: readonly SuiteKind[]): CommandSpec {
+  const plain = kindsOf(word, kinds)[0]?.command
+  const subcommands = kinds.flatMap(({ command }) => (command.name === word ? [] : [command]))
+  const names = subcommands.map((command) => command.name.slice(word.length + 1))
+  const more = subcommands.map(
+    ({ argument, summary }, i) => `${[names[i], argument].filter(Boolean).join(' ')}: ${summary}`,
+  )
+  const argument = names.length === 0 ? plain?.argument : plain ? `[${names.join('|')}]` : '[words...]'
+  const completes = names.length === 0 ? plain?.completes : names
+  return {
+    name: word,
+    ...(argument !== undefined && { argument }),
+    summary: [...(plain ? [plain.summary] : []), ...more].join('; '),
+    options: commandOptions(kinds),
+    ...(completes && { completes }),
+    load: async () => judgeWith(word, kinds, (await import('./judge-command.ts')).judgeCommand),
+  }
+}
+
+type Judge = typeof import('./judge-command.ts').judgeCommand
+
+function judgeWith(word: string, kinds: readonly SuiteKind[], judge: Judge): Action {
+  return (words, options, io) => judge({ ...chosen(word, kinds, words), options }, io)
+}
+
+interface ChosenCommand {
+  readonly command: string
+  readonly words: readonly string[]
+}
+
+/** Whether the first word chooses among the commands, or is a word of the only one. */
+function chosen(word: string, kinds: readonly SuiteKind[], words: readonly string[]): ChosenCommand {
+  const [first, ...rest] = words
+  const names = [...new Set(kinds.map(({ command }) => command.name))].filter((name) => name !== word)
+  const seconds = names.map((name) => name.slice(word.length + 1))
+  if (first !== undefined && seconds.includes(first)) return { command: `${word} ${first}`, words: rest }
+  const isPlain = names.length === 0 || kindsOf(word, kinds).length > 0
+  if (isPlain && (first === undefined || nearest(first, seconds) === null)) return { command: word, words }
+  if (first === undefined) {
+    throw new UsageError(word, `missing subcommand: use ${names.map((name) => `assay ${name}`).join(' or ')}`)
+  }
+  if (/[/\\.]/.test(first)) throw new UsageError(word, `write assay ${names[0]} ${first}`)
+  throw unknown(word, `subcommand "${first}" of assay ${word}`, first, seconds)
+}

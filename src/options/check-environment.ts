@@ -1,0 +1,42 @@
+import { chooseKernels } from '../compare/kernels/choose.ts'
+import { UsageError } from '../domain/errors.ts'
+import { nearest } from '../domain/target.ts'
+import { environmentName, flagOf, type OptionSpec } from './table.ts'
+import { unreadVariables } from './unread-variables.ts'
+
+const PREFIX = 'ASSAY_'
+
+/** Read by the program itself and by no option. */
+const OTHERS = ['ASSAY_KERNELS']
+
+/** Read by the tests of Assay, which start it as users do. */
+const OF_TESTS = 'ASSAY_TEST_'
+
+/**
+ * Refuses a mistyped variable, since its setting would silently be the default, and kernels that are not there; says
+ * which other variables have no effect.
+ */
+export function checkEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  specs: readonly OptionSpec[],
+): string[] {
+  chooseKernels(environment.ASSAY_KERNELS)
+  const settable = specs.filter((spec) => !spec.commandLineOnly).map((spec) => environmentName(spec.key))
+  const known = new Set([...settable, ...OTHERS])
+  const strangers = Object.keys(environment).filter(
+    (name) => name.startsWith(PREFIX) && !name.startsWith(OF_TESTS) && environment[name] !== '' && !known.has(name),
+  )
+  return [...strangers.map((name) => withoutEffect(name, specs, [...known])), ...unreadVariables(environment)]
+}
+
+function withoutEffect(name: string, specs: readonly OptionSpec[], known: readonly string[]): string {
+  const unread = specs.find((spec) => environmentName(spec.key) === name)
+  if (unread) return `${name} in the environment has no effect: ${flagOf(unread)} is for the command line only`
+  const bare = (variable: string) => variable.slice(PREFIX.length)
+  const near = nearest(bare(name), known.map(bare))
+  if (near === null) return `${name} in the environment is no setting of Assay and has no effect`
+  throw new UsageError(
+    'environment',
+    `unknown variable ${name} in the environment; did you mean "${PREFIX}${near}"? Unset it if it is not for Assay`,
+  )
+}

@@ -1,0 +1,44 @@
+import type { Environment } from '../domain/environment.ts'
+import { UsageError } from '../domain/errors.ts'
+import { dayOf, dayProblem, issueProblem } from '../domain/expected-failure.ts'
+import type { COMMON_OPTIONS } from './common.ts'
+import type { Values } from './table.ts'
+
+type Given = Values<typeof COMMON_OPTIONS>
+
+/** What the run itself reads, whatever its suites are. */
+export interface CommonValues extends Omit<Given, 'failFast' | 'reporter'> {
+  readonly reporter: readonly string[]
+}
+
+/** Checks what one option alone cannot know. */
+export function commonValues({ failFast, ...given }: Given, environment: Environment): CommonValues {
+  refuseUnwatchable(given)
+  checkAcceptance(given)
+  return {
+    ...given,
+    maxFailures: failFast ? 1 : given.maxFailures,
+    reporter: given.reporter ?? defaultReporters(environment),
+  }
+}
+
+/** They are for one run that somebody else reads. */
+function refuseUnwatchable(given: Pick<Given, 'watch' | 'json' | 'list' | 'shard' | 'accept'>): void {
+  const other = given.watch && (['json', 'list', 'shard', 'accept'] as const).find((key) => given[key])
+  if (other) throw new UsageError('option', `--watch is for people, --${other} for one run; leave one of them out`)
+}
+
+/** Before anything runs. */
+function checkAcceptance({ accept, issue, expires }: Pick<Given, 'accept' | 'issue' | 'expires'>): void {
+  const flag = issue !== undefined ? '--issue' : expires !== undefined ? '--expires' : null
+  if (flag && !accept) throw new UsageError('option', `${flag} goes with --accept, which writes expected failures`)
+  const problem = (issue !== undefined && issueProblem(issue)) || (expires && dayProblem(expires))
+  if (problem) throw new UsageError('option', `--${problem}`)
+  if (expires !== undefined && expires <= dayOf(new Date())) {
+    throw new UsageError('option', `--expires ${expires} is not in the future, so the entries would excuse nothing`)
+  }
+}
+
+function defaultReporters(environment: Environment): string[] {
+  return environment.GITHUB_ACTIONS === 'true' ? ['terminal', 'github'] : ['terminal']
+}

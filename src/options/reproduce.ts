@@ -1,0 +1,42 @@
+import { shellWord } from '../domain/shell.ts'
+import { firstFlag, type OptionSpec, type OptionTable, specsOf } from './table.ts'
+
+/** A command line as it was understood. */
+export interface CommandLine {
+  /** As one types it, such as `decoders test`. */
+  readonly command: string
+  readonly words: readonly string[]
+  readonly table: OptionTable
+  readonly values: Readonly<Record<string, unknown>>
+  /** The configuration file that counts; null: none. */
+  readonly config: string | null
+  /** More words that its suites want repeated. */
+  readonly more?: readonly string[]
+}
+
+/** The command line that judges just this case again, for a POSIX shell; secrets among the arguments are left out. */
+export function reproduceCommand(id: string, line: CommandLine): string {
+  const { command, words, table, values, config, more = [] } = line
+  const all = [
+    'assay',
+    ...command.split(' '),
+    ...words,
+    ...(config === null ? [] : ['--config', config]),
+    ...specsOf(table).flatMap((spec) => (spec.repeated ? optionWords(spec, values[spec.key]) : [])),
+    ...more,
+    firstFlag(table.pattern!),
+    `^${id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`,
+  ]
+  return all.map(shellWord).join(' ')
+}
+
+/** An option again, as one would write it; nothing where it is what it is by itself. */
+function optionWords(spec: OptionSpec, value: unknown): string[] {
+  const { kind, default: usual } = spec
+  if (value === undefined || (usual !== undefined && kind.write(value) === kind.write(usual))) return []
+  const name = firstFlag(spec)
+  if (kind.takes === 'switch') return value ? [name] : []
+  const word = (one: unknown) => kind.word?.(one) ?? String(one)
+  if (Array.isArray(value) && kind.takes === 'several') return value.flatMap((one) => [name, word(one)])
+  return [name, typeof value === 'number' ? String(value) : kind.write(value)]
+}
