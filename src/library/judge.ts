@@ -146,7 +146,6 @@ function contextOf(
       done.set(key, known)
       return known as Promise<T>
     },
-    reproduce: reproduceOf(invocation),
     lists,
     ...(invocation.only && { only: invocation.only }),
     isAgain: invocation.isAgain ?? false,

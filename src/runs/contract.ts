@@ -64,10 +64,10 @@ export interface Case extends PlannedCase {
   readonly content?: ContentKey
 }
 
-/** The parts of a result that the suite knows; ids, steps, durations and artifacts are added by the run. */
+/** The parts of a result that the suite knows; ids, steps, durations, artifacts and the command that judges it again are added by the run. */
 export type Judgement = Pick<
   Result,
-  'verdict' | 'flags' | 'coverage' | 'metrics' | 'outputs' | 'worst' | 'measurements' | 'reproduce'
+  'verdict' | 'flags' | 'coverage' | 'metrics' | 'outputs' | 'worst' | 'measurements'
 > &
   Partial<Pick<Result, 'reason' | 'sameAs' | 'error' | 'band' | 'figures' | 'curves' | 'texts'>> & {
     /** Others have a say in it: asked when all cases of the run are judged. */

@@ -99,8 +99,6 @@ export interface PlanContext {
   pool(): Promise<Pool>
   /** Does something once for all suites of the run. */
   once<T>(key: string, make: () => Promise<T>): Promise<T>
-  /** The command line that judges one of its cases again. */
-  readonly reproduce: (id: string) => string
   /** The ids are wanted and nothing will be judged. */
   readonly lists: boolean
   /** Of the models found only these, by path, such as those that changed. */

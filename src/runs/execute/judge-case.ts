@@ -16,11 +16,12 @@ export interface Judged {
 /** Judges one case; whatever goes wrong becomes its result. Waits no longer than the case's signal allows. */
 export async function judgeCase(work: PlannedWork, lab: CaseLab, reproduce: string): Promise<Judged> {
   const { c, suite } = work
-  const { settle, ...judgement } = await judgementOf(() => suite.judge(c, lab), lab, reproduce)
+  const { settle, ...judgement } = await judgementOf(() => suite.judge(c, lab), lab)
   const { steps } = lab
   const result = {
     ...identityOf(c),
     ...withProof(judgement),
+    reproduce,
     durationsMs: durationsByStage(steps),
     steps,
     artifacts: [...lab.artifacts],
@@ -32,12 +33,12 @@ function identityOf({ id, suite, model, scope, reference, target, origin, part }
   return { id, suite, model, scope, reference, target, ...(origin && { origin }), ...(part && { part }) }
 }
 
-async function judgementOf(judge: () => Promise<Judgement>, lab: CaseLab, reproduce: string): Promise<Judgement> {
+async function judgementOf(judge: () => Promise<Judgement>, lab: CaseLab): Promise<Judgement> {
   try {
     return await Promise.race([judge(), rejectedBy(lab.signal)])
   } catch (error) {
-    if (error instanceof SkipCase) return unjudged('skip', reproduce, { reason: error.message, flags: error.flags })
-    return unjudged('error', reproduce, { error: caseError(lab.signal.aborted ? lab.signal.reason : error, lab) })
+    if (error instanceof SkipCase) return unjudged('skip', { reason: error.message, flags: error.flags })
+    return unjudged('error', { error: caseError(lab.signal.aborted ? lab.signal.reason : error, lab) })
   }
 }
 
@@ -50,9 +51,9 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
 
 type Why = Partial<Pick<Judgement, 'reason' | 'error' | 'flags'>>
 
-function unjudged(verdict: 'skip' | 'error', reproduce: string, why: Why): Judgement {
+function unjudged(verdict: 'skip' | 'error', why: Why): Judgement {
   const coverage = { compared: 0, expected: 0 }
-  return { verdict, flags: [], coverage, metrics: [], outputs: [], worst: [], measurements: {}, reproduce, ...why }
+  return { verdict, flags: [], coverage, metrics: [], outputs: [], worst: [], measurements: {}, ...why }
 }
 
 function caseError(error: unknown, lab: CaseLab): CaseError {

@@ -28,14 +28,13 @@ export const PASS: Judgement = {
   outputs: [],
   worst: [],
   measurements: {},
-  reproduce: 'assay test',
 }
 
 export const FAIL: Judgement = { ...PASS, verdict: 'fail', reason: 'differs' }
 
 export function tinyResult(id: string, more: Partial<Result> = {}): Result {
   const { aliases: _aliases, affinity: _affinity, ...parts } = tinyCase(id)
-  return { ...parts, ...PASS, durationsMs: {}, steps: [], artifacts: [], ...more }
+  return { ...parts, ...PASS, reproduce: 'assay test', durationsMs: {}, steps: [], artifacts: [], ...more }
 }
 
 type Judge = (c: Case, lab: Lab) => Promise<Judgement>

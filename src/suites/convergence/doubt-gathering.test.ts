@@ -12,13 +12,12 @@ test('all that was gathered is there: no doubt, and none about what another tool
 
 test('a gathering that did not end is inconclusive as a whole', () => {
   const doubt = doubtGathering([demoEntry()], { ...sidecar, complete: false })!
-  const judgement = judgeDoubt(doubt, planned, 'assay converge')
+  const judgement = judgeDoubt(doubt, planned)
   expect(judgement).toMatchObject({
     verdict: 'inconclusive',
     flags: ['incomplete-gathering'],
     reason: 'gathering did not end, so windows may be missing; the same command with -g goes on with it',
     coverage: { compared: 0, expected: 0 },
-    reproduce: 'assay converge',
   })
   expect(judgement.measurements['reference.manifest']).toMatch(/demo_convergence_harness_manifest\.json$/)
 })
@@ -28,7 +27,7 @@ test.each([
   ['emptied in', [demoEntry(new Map())]],
 ])('a window that was %s the manifest is an error', (_what, manifest) => {
   const doubt = doubtGathering(manifest, sidecar)!
-  expect(() => judgeDoubt(doubt, planned, '')).toThrow(
+  expect(() => judgeDoubt(doubt, planned)).toThrow(
     'the manifest has no steps of ckpt_3, gathered 2027-03-01T10:00:00.000Z; put it back, or gather again',
   )
 })

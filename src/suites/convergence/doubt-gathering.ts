@@ -19,7 +19,7 @@ export function doubtGathering(manifest: Manifest, sidecar: Sidecar | null): Sta
 }
 
 /** Windows that are there may pass, but they are not all. */
-export function judgeDoubt(doubt: StageError | string, { storage }: PlannedTest, reproduce: string): Judgement {
+export function judgeDoubt(doubt: StageError | string, { storage }: PlannedTest): Judgement {
   if (doubt instanceof StageError) throw doubt
   return {
     verdict: 'inconclusive',
@@ -27,6 +27,5 @@ export function judgeDoubt(doubt: StageError | string, { storage }: PlannedTest,
     ...NOTHING_COMPARED,
     flags: ['incomplete-gathering'],
     measurements: { 'reference.manifest': storage.shownManifest },
-    reproduce,
   }
 }

@@ -15,15 +15,14 @@ import { factsOf, type WindowUnderTest } from './window-under-test.ts'
 
 /** Replays a window from its checkpoint and compares all that was recorded. */
 export async function judgeReplay(
-  id: string,
   window: WindowUnderTest,
   lab: Lab,
-  { seeds, reproduce }: Pick<ConvergenceOptions, 'seeds' | 'reproduce'>,
+  { seeds }: Pick<ConvergenceOptions, 'seeds'>,
 ): Promise<Judgement> {
   const replays = await replayAll(window, lab, seeds)
   const judged = compareReplays(window, replays)
   await keepCurves(lab, judged, replays.length)
-  return { ...judgementOf(window, replays, judged, seeds), reproduce: reproduce(id) }
+  return judgementOf(window, replays, judged, seeds)
 }
 
 /** Each seed once; the checkpoint must be the one that was gathered. */

@@ -43,7 +43,7 @@ export function judgementOf(
   replays: readonly Replay[],
   judged: WindowJudgement,
   seeds: readonly number[],
-): Omit<Judgement, 'reproduce'> {
+): Judgement {
   const facts = factsOf(window)
   const failed = replays.find(({ outcome }) => !isHealthy(outcome))
   const error = failed ? programError(failed) : nothingLogged(judged, replays)

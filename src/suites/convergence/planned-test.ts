@@ -26,7 +26,6 @@ export interface ConvergenceOptions {
   readonly environment: Readonly<Record<string, string>>
   /** Of the repository that a folder is in; tests of one file may have several. */
   readonly git: (folder: string) => Promise<GitState | null>
-  readonly reproduce: (id: string) => string
 }
 
 /** What replays are told to begin with, as far as it is known before them: said, learnt, or as documented. */

@@ -12,10 +12,9 @@ import type { WindowUnderTest } from './window-under-test.ts'
 
 /** Replays a window and puts what it gave into the manifest; a replay that is not whole is never taken. */
 export async function renewWindow(
-  id: string,
   window: WindowUnderTest,
   lab: Lab,
-  { seeds, reproduce, git }: Pick<ConvergenceOptions, 'reproduce' | 'seeds' | 'git'>,
+  { seeds, git }: Pick<ConvergenceOptions, 'seeds' | 'git'>,
 ): Promise<Judgement> {
   const { planned, entry } = window
   const state = await git(planned.cwd)
@@ -37,7 +36,6 @@ export async function renewWindow(
       ...notesOf([replay!]),
     ],
     measurements: { 'target.command': replay!.argv.join(' ') },
-    reproduce: reproduce(id),
   }
 }
 

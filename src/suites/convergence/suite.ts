@@ -7,48 +7,45 @@ import { type ConvergenceOptions, type PlannedTest, sourcePathOf } from './plann
 import { renewWindow } from './renew-window.ts'
 import { metricsOf, type WindowUnderTest } from './window-under-test.ts'
 
-type Judge = (c: Case, lab: Lab) => Promise<Judgement>
+/** A window to replay, or what is wrong with all of them. */
+interface TrainingCase extends Case {
+  readonly judge: (lab: Lab) => Promise<Judgement>
+}
 
 /** Windows of training curves, each replayed from its checkpoint. */
-export function convergenceSuite(options: ConvergenceOptions): Suite {
-  return windowsSuite(options, (id, window, lab) => judgeReplay(id, window, lab, options))
+export function convergenceSuite(options: ConvergenceOptions): Suite<TrainingCase> {
+  return windowsSuite(options, (window, lab) => judgeReplay(window, lab, options))
 }
 
 /** Replays windows and takes what they give for the reference. */
-export function renewalSuite(options: ConvergenceOptions): Suite {
-  return windowsSuite(options, (id, window, lab) => renewWindow(id, window, lab, options))
+export function renewalSuite(options: ConvergenceOptions): Suite<TrainingCase> {
+  return windowsSuite(options, (window, lab) => renewWindow(window, lab, options))
 }
 
 function windowsSuite(
-  { tests, isAlone, reproduce }: ConvergenceOptions,
-  judge: (id: string, window: WindowUnderTest, lab: Lab) => Promise<Judgement>,
-): Suite {
-  const judges = new Map<string, Judge>()
+  { tests, isAlone }: ConvergenceOptions,
+  judge: (window: WindowUnderTest, lab: Lab) => Promise<Judgement>,
+): Suite<TrainingCase> {
   return {
     name: 'convergence',
     async *collect() {
       for (const planned of tests) {
         const whole = caseOf(planned, 'manifest', isAlone)
         if (!planned.storage.exists) {
-          judges.set(whole.id, () => Promise.reject(notGathered(planned)))
-          yield whole
+          yield { ...whole, judge: () => Promise.reject(notGathered(planned)) }
           continue
         }
         const [manifest, sidecar] = [await planned.storage.manifest(), await planned.storage.sidecar()]
         const doubt = doubtGathering(manifest, sidecar)
-        if (doubt !== null) {
-          judges.set(whole.id, async () => judgeDoubt(doubt, planned, reproduce(whole.id)))
-          yield whole
-        }
+        if (doubt !== null) yield { ...whole, judge: async () => judgeDoubt(doubt, planned) }
         for (const window of windowsOf(planned, manifest, sidecar)) {
           const { startStep } = window.entry
-          const c = { ...caseOf(planned, `ckpt_${startStep}`, isAlone), place: startStep }
-          judges.set(c.id, (_, lab) => judge(c.id, window, lab))
-          yield c
+          const c = caseOf(planned, `ckpt_${startStep}`, isAlone)
+          yield { ...c, place: startStep, judge: (lab) => judge(window, lab) }
         }
       }
     },
-    judge: (c, lab) => judges.get(c.id)!(c, lab),
+    judge: (c, lab) => c.judge(lab),
   }
 }
 

@@ -13,10 +13,8 @@ export interface Learnt extends Omit<SequencesFile, 'created' | 'sequences' | 's
   readonly measured: readonly MeasuredSequence[]
 }
 
-type Told = Pick<Judgement, 'measurements' | 'reproduce'>
-
 /** Writes metric files, and says what they are of. */
-export async function captureBaseline(learnt: Learnt, told: Told): Promise<Judgement> {
+export async function captureBaseline(learnt: Learnt, measurements: Judgement['measurements']): Promise<Judgement> {
   const { folder, measured, ...facts } = learnt
   const summaries = measured.map(({ summary }) => summary)
   refuseNothing(summaries)
@@ -35,7 +33,7 @@ export async function captureBaseline(learnt: Learnt, told: Told): Promise<Judge
     outputs: [],
     worst: [],
     figures: [counted, ...paths],
-    ...told,
+    measurements,
   }
 }
 

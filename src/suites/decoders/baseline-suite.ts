@@ -9,7 +9,7 @@ import type { DecoderModel } from './decoder-model.ts'
 import type { MeasuredSequence } from './gates/summarise-sequence.ts'
 import { measured, refusePositions } from './judge-decoder.ts'
 import { modelDigestsOf } from './model-identity.ts'
-import { type ShapeCase, shapeCase, suiteOf } from './shape-case.ts'
+import { type ShapeCase, shapeCase, shapesSuite } from './shape-case.ts'
 import { shapesOf } from './shapes.ts'
 import { withModelDigests } from './store/model-digests.ts'
 import type { DecodingOptions } from './suite.ts'
@@ -19,7 +19,6 @@ export interface BaselineSuiteOptions extends DecodingOptions {
   readonly baseline: Target
   /** Where metric files go. */
   readonly folder: string
-  readonly reproduce: (id: string) => string
 }
 
 interface BaselineCase extends ShapeCase {
@@ -28,7 +27,7 @@ interface BaselineCase extends ShapeCase {
 
 /** A second trusted target against the reference: what noise is normal, as metric files. */
 export function baselineSuite(options: BaselineSuiteOptions): Suite {
-  return suiteOf(
+  return shapesSuite(
     () => casesOf(options),
     (c, lab) => learn(c, lab, options),
   )
@@ -76,11 +75,8 @@ async function learn(c: BaselineCase, lab: Lab, options: BaselineSuiteOptions): 
     measured: sequences,
   }
   return captureBaseline(learnt, {
-    measurements: {
-      'decoders.prompts': options.prompts.source,
-      'reference.version': version,
-      'target.version': baseline.info.version,
-    },
-    reproduce: options.reproduce(c.id),
+    'decoders.prompts': options.prompts.source,
+    'reference.version': version,
+    'target.version': baseline.info.version,
   })
 }

@@ -58,7 +58,6 @@ export async function describeDecoder(described: Described): Promise<Judgement> 
       ...(await sideMeasurements('reference', described, ({ reference }) => reference)),
       ...(await sideMeasurements('target', described, ({ followers }) => followers[0]!)),
     },
-    reproduce: context.reproduce(c.id),
   }
 }
 

@@ -5,7 +5,7 @@ import { captureBaseline } from './baseline-files.ts'
 import type { DecodedBatch } from './decode-batches.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import { measured } from './judge-decoder.ts'
-import { type ShapeCase, shapeCase, suiteOf } from './shape-case.ts'
+import { type ShapeCase, shapeCase, shapesSuite } from './shape-case.ts'
 import { type ShapeLists, shapesOf } from './shapes.ts'
 import { FOLLOWER, type InfoPair, pairsFor } from './validation-info/info-pairs.ts'
 import type { ValidationInfo } from './validation-info/validation-info.ts'
@@ -19,12 +19,11 @@ export interface ImportedBaselineOptions {
   readonly dtype: string | undefined
   /** Where metric files go. */
   readonly folder: string
-  readonly reproduce: (id: string) => string
 }
 
 /** What aiu-fms-testing-utils saved of both devices, as metric files; nothing is decoded. */
 export function importedBaselineSuite(options: ImportedBaselineOptions): Suite {
-  return suiteOf(
+  return shapesSuite(
     () => casesOf(options),
     (c, lab) => learn(c, lab, options),
   )
@@ -57,8 +56,7 @@ async function learn(c: ShapeCase, lab: Lab, options: ImportedBaselineOptions): 
     topK,
     measured: sequences,
   }
-  const measurements = { 'decoders.prompts': dataset, 'decoders.imported': pairs[0]!.reference.path }
-  return captureBaseline(learnt, { measurements, reproduce: options.reproduce(c.id) })
+  return captureBaseline(learnt, { 'decoders.prompts': dataset, 'decoders.imported': pairs[0]!.reference.path })
 }
 
 async function savedIn(imports: ValidationInfo): ReturnType<ValidationInfo['all']> {

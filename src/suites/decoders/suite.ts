@@ -6,7 +6,7 @@ import type { GateChoice } from './gates/gate-choice.ts'
 import { judgeDecoder } from './judge-decoder.ts'
 import type { OnnxExports } from './onnx-exports.ts'
 import type { PromptBatches } from './prompts/prompt-batches.ts'
-import { type ShapeCase, shapeCase, suiteOf } from './shape-case.ts'
+import { type ShapeCase, shapeCase, shapesSuite } from './shape-case.ts'
 import { type ShapeLists, shapesOf } from './shapes.ts'
 import type { TraceStore } from './store/trace-store.ts'
 import type { InfoWriter } from './validation-info/info-writer.ts'
@@ -42,7 +42,6 @@ export interface DecodersSuiteOptions extends DecodingOptions {
   /** Continuations of the target on its own tokens are wanted. */
   readonly transcripts: boolean
   readonly log: ((line: string) => void) | null
-  readonly reproduce: (id: string) => string
 }
 
 /** What is done with one model. */
@@ -60,7 +59,7 @@ export interface DecoderCase extends ShapeCase {
 
 /** Text-generation models: tokens, then logits against what noise explains. */
 export function decodersSuite(options: DecodersSuiteOptions): Suite {
-  return suiteOf(
+  return shapesSuite(
     () => options.models.flatMap((plan) => casesOf(plan, options)),
     (c, lab) => judgeDecoder(c, lab, options),
   )

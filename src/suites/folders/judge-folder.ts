@@ -51,7 +51,6 @@ export async function judgeFolder(c: FolderCase, lab: Lab, options: FoldersSuite
     target,
     facts: { band: null, excused: false, explained: null, unstable: false, hint: modules?.hint ?? null, others },
     measurements: { ...inputs.measurements, ...modules?.measurements },
-    reproduce: options.reproduce(c.id),
   })
   if (judgement.verdict !== 'pass' || lab.keepsAll) await keepTraces(lab, inputs.path, reference, target, others)
   return judgement

@@ -18,7 +18,6 @@ async function plan(asked: ModelsAsked, context: PlanContext): Promise<Planned> 
     ...choices,
     pool: await context.pool(),
     contents: common.shard !== undefined,
-    reproduce: context.reproduce,
     notice: context.notice,
   })
   return { suites: [suite], choices }

@@ -28,8 +28,6 @@ export interface FoldersSuiteOptions extends ModelChoices {
   readonly pool: Pool
   /** Put the content of every folder into the plan, so that shards of different models do not merge. */
   readonly contents: boolean
-  /** The command line that selects one case by its id. */
-  readonly reproduce: (id: string) => string
   readonly notice?: Notice
 }
 

@@ -45,7 +45,7 @@ describe('a whole model', () => {
     expect(artifacts).toEqual([])
     expect(measurements['input.x']).toBe('float32 (2, 3), given value')
     expect(measurements['target.library']).toMatch(/^onnxruntime-node \d/)
-    expect(reproduce).toBe("assay test -k 'm/full_model@faulty:cpu'")
+    expect(reproduce).toBe('assay test -k m/full_model@faulty:cpu')
   })
 
   test('keeps its tensors where that was asked for', async () => {

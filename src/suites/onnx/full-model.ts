@@ -80,7 +80,7 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const hint = precisionHint(undeclaredPrecision(subject))
   const facts = { ...(await doubtsAbout(work, sides)), hint, note, found }
   const { measurements } = inputs
-  const judged = { comparison, reference, target, facts, measurements, reproduce: options.reproduce(c.id) }
+  const judged = { comparison, reference, target, facts, measurements }
   const judgement = judgementOf(judged)
   if (judgement.verdict !== 'pass' || lab.keepsAll) {
     await keepTraces(lab, inputs.path, reference, target, facts.others)

@@ -233,7 +233,7 @@ describe('layers that compute the same', () => {
     expect(results.map(({ verdict }) => verdict)).toEqual(Array(5).fill('pass'))
     expect(results[1]).toMatchObject({
       measurements: { 'input.x': 'float32 (2, 3), random' },
-      reproduce: `assay test -k 'm/layer_Relu_b@${target}'`,
+      reproduce: `assay test -k m/layer_Relu_b@${target}`,
     })
   })
 

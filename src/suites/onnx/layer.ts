@@ -61,11 +61,11 @@ async function judgeOnce(work: Work): Promise<Judgement> {
   const { id, judgement } = await remembered(options.twins, key, async () => {
     return { id: c.id, judgement: await judgeWork(work) }
   })
-  return id === c.id ? judgement : { ...judgement, sameAs: id, reproduce: options.reproduce(c.id) }
+  return id === c.id ? judgement : { ...judgement, sameAs: id }
 }
 
 async function judgeWork(work: Work): Promise<Judgement> {
-  const { c, lab, options } = work
+  const { lab } = work
   const [given, target] = await bothSides(referenceValues(work), runTarget(work)).catch((error) =>
     keepAndThrow(work, error),
   )
@@ -81,7 +81,6 @@ async function judgeWork(work: Work): Promise<Judgement> {
     target,
     facts,
     measurements,
-    reproduce: options.reproduce(c.id),
   })
   if (judgement.verdict !== 'pass' || lab.keepsAll) {
     await keepLayer(lab, work.cut, { reference: reference.trace, target: target.trace })

@@ -62,7 +62,6 @@ async function plan(asked: OnnxAsked, context: PlanContext): Promise<Planned> {
     layerInputs,
     pool: await context.pool(),
     contents: common.shard !== undefined,
-    reproduce: context.reproduce,
     notice: context.notice,
   })
   const dump = context.lists ? null : await beginDump(asked, context)

@@ -49,8 +49,6 @@ export interface OnnxSuiteOptions {
   readonly layerInputs: LayerInputs
   /** Put the content of every model into the plan, so that shards of different models do not merge. */
   readonly contents: boolean
-  /** The command line that selects one case by its id. */
-  readonly reproduce: (id: string) => string
   /** What has no place in a case, such as folders that could not be searched. */
   readonly notice?: (text: string) => void
 }

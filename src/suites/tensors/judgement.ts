@@ -53,7 +53,6 @@ interface Judged {
   readonly facts: DeviationFacts
   /** What was chosen, for the record. */
   readonly measurements: Readonly<Record<string, string | number>>
-  readonly reproduce: string
 }
 
 export function judgementOf(judged: Judged): Judgement {
@@ -87,7 +86,6 @@ export function judgementOf(judged: Judged): Judgement {
       ...(target.warnings.length > 0 && { 'target.warnings': target.warnings.join('\n') }),
       ...(band && band.problems.length > 0 && { 'sensitivity.not_measured': band.problems.join('; ') }),
     },
-    reproduce: judged.reproduce,
   }
 }
 

@@ -79,7 +79,6 @@ export async function judgeDecoders(
     tokensOnly: false,
     transcripts: false,
     log: null,
-    reproduce: (id) => `assay decoders test -k '${id}'`,
     ...suiteParts(decoding),
   }
   try {
@@ -106,7 +105,6 @@ export async function learnBaseline(
     models: [{ model, reference: testTarget(reference) }],
     baseline: testTarget(baseline),
     folder: join(folder, 'metrics'),
-    reproduce: (id) => `assay decoders baseline -k '${id}'`,
   })
   try {
     return await runSuites(folder, [suite], run)

@@ -88,7 +88,6 @@ export function suiteOptions(folder: string, judging: Judging): Omit<OnnxSuiteOp
     layerGroups: [],
     layerInputs: 'reference',
     contents: false,
-    reproduce: (id) => `assay test -k '${id}'`,
     ...more,
   }
 }

@@ -18,23 +18,26 @@ export interface GatherOptions extends ConvergenceOptions {
 }
 
 /** Known-good training, run once: recordings from every save on. */
-export function gatherSuite(options: GatherOptions): Suite {
+export function gatherSuite(options: GatherOptions): Suite<GatherCase> {
   const { tests, isAlone } = options
-  const planned = new Map(tests.map((test) => [caseOf(test, 'gather', isAlone).id, test]))
   return {
     name: 'convergence',
     async *collect() {
-      for (const test of planned.values()) yield caseOf(test, 'gather', isAlone)
+      for (const planned of tests) yield { ...caseOf(planned, 'gather', isAlone), planned }
     },
-    judge: (c, lab) => judgeGathering(c, planned.get(c.id)!, lab, options),
+    judge: ({ planned }, lab) => judgeGathering(planned, lab, options),
   }
 }
 
-async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: GatherOptions): Promise<Judgement> {
+interface GatherCase extends Case {
+  readonly planned: PlannedTest
+}
+
+async function judgeGathering(planned: PlannedTest, lab: Lab, options: GatherOptions): Promise<Judgement> {
   const { startOver, environment, seeds } = options
   if (!startOver && (await lacksOnlySeeds(planned, seeds))) {
     await gatherSamples(planned, seeds, lab)
-    return captured(c, planned, options, null)
+    return captured(planned, options, null)
   }
   const from = await settledPoint(planned, startOver, lab)
   const git = await options.git(planned.cwd)
@@ -44,7 +47,7 @@ async function judgeGathering(c: Case, planned: PlannedTest, lab: Lab, options: 
     await complete(planned)
     await gatherSamples(planned, seeds, lab)
   }
-  const judgement = await captured(c, planned, options, gathered)
+  const judgement = await captured(planned, options, gathered)
   return {
     ...judgement,
     ...(failure && { verdict: 'error', error: failure }),
@@ -58,18 +61,12 @@ async function complete(planned: PlannedTest): Promise<void> {
   await planned.storage.change((kept, sidecar) => [kept, sidecar && { ...sidecar, complete: true }])
 }
 
-async function captured(
-  c: Case,
-  planned: PlannedTest,
-  { seeds, reproduce }: GatherOptions,
-  gathered: Gathered | null,
-): Promise<Judgement> {
+async function captured(planned: PlannedTest, { seeds }: GatherOptions, gathered: Gathered | null): Promise<Judgement> {
   return {
     verdict: 'captured',
     ...NOTHING_COMPARED,
     figures: [...(await figuresOf(planned, gathered)), ...seedless(planned, seeds)],
     measurements: gathered ? { 'reference.command': gathered.argv.join(' ') } : {},
-    reproduce: reproduce(c.id),
   }
 }
 

@@ -34,7 +34,7 @@ async function planTests(asked: ConvergeAsked, context: PlanContext) {
   const tests = await plannedTests(asked, context)
   for (const test of tests) refuseMissingFolder(test)
   const state = { environment: context.machine, git: gitStates(environment) }
-  const options: ConvergenceOptions = { tests, isAlone, seeds, ...state, reproduce: context.reproduce }
+  const options: ConvergenceOptions = { tests, isAlone, seeds, ...state }
   return { tests, options, choices: { convergence: { tests: tests.map(({ test }) => test.digest), seeds } } }
 }
 

@@ -16,7 +16,6 @@ function optionsOf(planned: PlannedTest, more: Partial<GatherOptions>): GatherOp
     isAlone: true,
     environment: { node: process.version },
     git: async () => null,
-    reproduce: (id) => `assay converge -k ${id}`,
     startOver: false,
     ...more,
   }

@@ -16,13 +16,13 @@ import { decodingOptions, exportsFor, sidesOf, tellPrompts } from './plan-decode
 /** The suite of `assay decoders baseline`. */
 export async function planBaseline(given: DecodersAsked, context: PlanContext): Promise<Planned> {
   const asked = withFolder(given)
-  const { notice, reproduce } = context
+  const { notice } = context
   const { decoders, cwd, values } = asked
   if (!context.lists) await mkdir(resolve(cwd, decoders.metricsDir), { recursive: true })
   const exports = exportsFor(asked)
   const pool = await context.pool()
   const shared = decodingOptions(asked, pool, exports, notice)
-  const files = { folder: resolve(cwd, decoders.metricsDir), reproduce }
+  const files = { folder: resolve(cwd, decoders.metricsDir) }
   const choices = { decoders, seed: values.seed }
   const { shapes, tokensPerSequence, topK, imports } = shared
   if (imports && decoders.skipComputation && holdsPairs(imports)) {

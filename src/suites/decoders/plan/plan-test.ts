@@ -16,7 +16,7 @@ const LONGEST_LINE = 4000
 
 async function suiteOptions(asked: DecodersAsked, context: PlanContext): Promise<DecodersSuiteOptions> {
   const { decoders, values } = asked
-  const { notice, reproduce } = context
+  const { notice } = context
   const exports = exportsFor(asked)
   const pool = await context.pool()
   return {
@@ -27,6 +27,5 @@ async function suiteOptions(asked: DecodersAsked, context: PlanContext): Promise
     tokensOnly: decoders.tokensOnly && !decoders.forceLogits,
     transcripts: values.verbose,
     log: decoders.log === 'fms' ? (line) => notice(cleanText(line, LONGEST_LINE)) : null,
-    reproduce,
   }
 }

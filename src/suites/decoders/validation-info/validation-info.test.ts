@@ -75,7 +75,6 @@ test('a baseline of them that nothing can read is an error of the import', async
     imports: unread(folder),
     dtype: undefined,
     folder: join(folder, 'metrics'),
-    reproduce: (id) => id,
   })
   const { id, verdict, error } = onlyResult(await runSuites(folder, [suite]))
   expect([id, verdict, error?.stage]).toEqual(['healthy/b2/s8/n6@cuda', 'error', 'import'])
