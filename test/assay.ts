@@ -9,6 +9,7 @@ import { run } from '../src/cli/program.ts'
 import type { Result } from '../src/domain/result.ts'
 import type { RunHeader, Summary } from '../src/domain/run.ts'
 import { WarmWorkers } from '../src/runtimes/host/warm-workers.ts'
+import type { SuiteKind } from '../src/suites/contract.ts'
 import { atFileEnd } from './file-end.ts'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -78,20 +79,21 @@ class KeptText extends Writable {
   }
 }
 
-/** Runs a command line in this process, as a person would have it, but on whole models alone unless layers are asked for. */
-export async function assay(args: readonly string[], cwd: string, env: Environment = {}): Promise<Ran> {
+/** A command line that runs in this process, as a person would have it, but on whole models alone unless layers are asked for. */
+export function beginAssay(args: readonly string[], cwd: string, env: Environment = {}, suites?: readonly SuiteKind[]) {
   const [stdout, stderr] = [new KeptText(), new KeptText()]
+  const signals = new EventEmitter()
   const stdin = Readable.from([])
-  const io = {
-    cwd,
-    env: environmentOf(env),
-    stdin,
-    stdout,
-    stderr,
-    signals: new EventEmitter(),
-    workers: warmWorkers(),
+  const io = { cwd, env: environmentOf(env), stdin, stdout, stderr, signals, workers: warmWorkers() }
+  const end = async (): Promise<Ran> => {
+    return { code: await run(args, io, suites), signal: null, stdout: stdout.text, stderr: stderr.text }
   }
-  return { code: await run(args, io), signal: null, stdout: stdout.text, stderr: stderr.text }
+  return { end: end(), stdout, stderr, interrupt: () => signals.emit('SIGINT') }
+}
+
+/** Runs a command line in this process to its end. */
+export function assay(args: readonly string[], cwd: string, env: Environment = {}): Promise<Ran> {
+  return beginAssay(args, cwd, env).end
 }
 
 type RunningAssay = ChildProcessByStdio<null, Readable, Readable>

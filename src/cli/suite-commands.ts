@@ -3,24 +3,19 @@ import { nearest, unknown } from '../domain/target.ts'
 import type { SuiteCommand, SuiteKind } from '../suites/contract.ts'
 import { commandOptions, kindsOf } from '../suites/tables.ts'
 import type { CommandSpec } from './command-spec.ts'
-import type { Action } from './io.ts'
 
 /** A command for each first word of what suites are asked with; a second word may choose among them. */
 export function suiteCommands(suites: readonly SuiteKind[]): CommandSpec[] {
   const words = new Set(suites.map(({ command }) => firstWord(command)))
-  return [...words].map((word) =>
-    suiteCommand(
-      word,
-      suites.filter(({ command }) => firstWord(command) === word),
-    ),
-  )
+  return [...words].map((word) => suiteCommand(word, suites))
 }
 
 function firstWord({ name }: SuiteCommand): string {
   return name.split(' ')[0]!
 }
 
-function suiteCommand(word: string, kinds: readonly SuiteKind[]): CommandSpec {
+function suiteCommand(word: string, suites: readonly SuiteKind[]): CommandSpec {
+  const kinds = suites.filter(({ command }) => firstWord(command) === word)
   const plain = kindsOf(word, kinds)[0]?.command
   const subcommands = kinds.flatMap(({ command }) => (command.name === word ? [] : [command]))
   const names = subcommands.map((command) => command.name.slice(word.length + 1))
@@ -35,14 +30,11 @@ function suiteCommand(word: string, kinds: readonly SuiteKind[]): CommandSpec {
     summary: [...(plain ? [plain.summary] : []), ...more].join('; '),
     options: commandOptions(kinds),
     ...(completes && { completes }),
-    load: async () => judgeWith(word, kinds, (await import('./judge-command.ts')).judgeCommand),
+    load: async () => {
+      const { judgeCommand } = await import('./judge-command.ts')
+      return (words, options, io) => judgeCommand({ ...chosen(word, kinds, words), options, suites }, io)
+    },
   }
-}
-
-type Judge = typeof import('./judge-command.ts').judgeCommand
-
-function judgeWith(word: string, kinds: readonly SuiteKind[], judge: Judge): Action {
-  return (words, options, io) => judge({ ...chosen(word, kinds, words), options }, io)
 }
 
 interface ChosenCommand {
