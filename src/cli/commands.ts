@@ -43,7 +43,7 @@ function commandsOverAll(suites: readonly SuiteKind[]): CommandSpec[] {
       refusesWords: true,
       summary: 'judge all that the configuration names, as one run',
       options: all,
-      load: async () => (await import('./run.ts')).run(suites),
+      load: async () => (await import('./commands/run.ts')).run(suites),
     },
     {
       name: 'list',
@@ -51,7 +51,7 @@ function commandsOverAll(suites: readonly SuiteKind[]): CommandSpec[] {
       summary: 'print the ids of the cases that would be judged, or the steps of one',
       completes: 'files',
       options: listOptions(all),
-      load: async () => (await import('./list.ts')).list(suites),
+      load: async () => (await import('./commands/list.ts')).list(suites),
     },
     {
       name: 'config',
@@ -59,7 +59,7 @@ function commandsOverAll(suites: readonly SuiteKind[]): CommandSpec[] {
       summary: 'print what the options of a command line mean and where each value came from',
       completes: 'files',
       options: configOptions(all),
-      load: async () => (await import('./config.ts')).config(suites),
+      load: async () => (await import('./commands/config.ts')).config(suites),
     },
   ]
 }
@@ -70,7 +70,7 @@ function doctor(options: readonly OptionSpec[]): CommandSpec {
     summary: 'what this machine can run, what is missing and how to get it',
     options: DOCTOR_OPTIONS,
     anyEnvironment: true,
-    load: async () => (await import('./doctor.ts')).doctor(options),
+    load: async () => (await import('./commands/doctor.ts')).doctor(options),
   }
 }
 
@@ -82,7 +82,7 @@ function completionAnswer(commands: readonly CommandSpec[]): CommandSpec {
     options: {},
     anyEnvironment: true,
     hidden: true,
-    load: async () => (await import('./completion.ts')).answerShell(commands),
+    load: async () => (await import('./commands/completion.ts')).answerShell(commands),
   }
 }
 
@@ -92,14 +92,14 @@ const OTHERS: readonly CommandSpec[] = [
     argument: '[models...]',
     summary: 'learn thresholds from the metric files of a trusted baseline: pooled 99th percentiles',
     options: THRESHOLDS_OPTIONS,
-    load: async () => (await import('./thresholds.ts')).thresholds,
+    load: async () => (await import('./commands/thresholds.ts')).thresholds,
   },
   {
     name: 'diff',
     argument: '[sides...]',
     summary: 'look at the difference of two tensor files, folders, runs or cases, or of the two sides of one case',
     options: DIFF_OPTIONS,
-    load: async () => (await import('./diff.ts')).diff,
+    load: async () => (await import('./commands/diff.ts')).diff,
   },
   {
     name: 'merge',
@@ -107,7 +107,7 @@ const OTHERS: readonly CommandSpec[] = [
     summary: 'make one record of the records of all shards',
     completes: 'folders',
     options: MERGE_OPTIONS,
-    load: async () => (await import('./merge.ts')).merge,
+    load: async () => (await import('./commands/merge.ts')).merge,
   },
   {
     name: 'cache',
@@ -115,7 +115,7 @@ const OTHERS: readonly CommandSpec[] = [
     summary: 'status, prune or clear the cache of step products',
     completes: ['status', 'prune', 'clear'],
     options: CACHE_OPTIONS,
-    load: async () => (await import('./cache.ts')).cache,
+    load: async () => (await import('./commands/cache.ts')).cache,
   },
   {
     name: 'init',
@@ -123,7 +123,7 @@ const OTHERS: readonly CommandSpec[] = [
     summary: 'write a configuration, a sample model and a CI file; asks on a terminal',
     completes: 'folders',
     options: INIT_OPTIONS,
-    load: async () => (await import('./init.ts')).init,
+    load: async () => (await import('./commands/init.ts')).init,
   },
   {
     name: 'micro',
@@ -132,7 +132,7 @@ const OTHERS: readonly CommandSpec[] = [
       'write a small decoder with random weights: llama, granite, mistral or gpt2, for transformers and ONNX alike',
     completes: ['llama', 'granite', 'mistral', 'gpt2'],
     options: MICRO_OPTIONS,
-    load: async () => (await import('./micro.ts')).micro,
+    load: async () => (await import('./commands/micro.ts')).micro,
   },
   {
     name: 'setup',
@@ -140,7 +140,7 @@ const OTHERS: readonly CommandSpec[] = [
     summary: 'python [engines...]: a Python environment for onnxruntime, onnx-reference, openvino, iree or torch',
     completes: ['python'],
     options: SETUP_OPTIONS,
-    load: async () => (await import('./setup.ts')).setup,
+    load: async () => (await import('./commands/setup.ts')).setup,
   },
   {
     name: 'boards',
@@ -148,7 +148,7 @@ const OTHERS: readonly CommandSpec[] = [
     summary: 'list boards behind ssh and who has them; free <board> frees one, clean <board> empties what it keeps',
     completes: ['list', 'free', 'clean'],
     options: BOARDS_OPTIONS,
-    load: async () => (await import('./boards.ts')).boards,
+    load: async () => (await import('./commands/boards.ts')).boards,
   },
   {
     name: 'completion',
@@ -156,6 +156,6 @@ const OTHERS: readonly CommandSpec[] = [
     summary: 'print the completion script for bash, zsh or fish',
     completes: ['bash', 'zsh', 'fish'],
     options: {},
-    load: async () => (await import('./completion.ts')).completion,
+    load: async () => (await import('./commands/completion.ts')).completion,
   },
 ]

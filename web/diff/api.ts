@@ -4,7 +4,7 @@ import type { CellWindow, SliceIndex } from '../../src/compare/slice/grid.ts'
 import { numberFromJson } from '../../src/domain/json.ts'
 import type { WorstPlace } from '../../src/domain/result.ts'
 import type { Side } from '../../src/domain/verdict.ts'
-import type { LoadedSlice } from './cells.ts'
+import type { LoadedSlice } from './pictures/cells.ts'
 import type { Limits } from './view-state.ts'
 
 export interface SliceWish {

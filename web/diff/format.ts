@@ -4,7 +4,7 @@ import type { WorstPlace } from '../../src/domain/result.ts'
 import { formatNumber, formatPair } from '../../src/domain/text.ts'
 import { decodeBigInts } from '../../src/tensors/decode.ts'
 import { formatElement } from '../../src/tensors/format-element.ts'
-import type { LoadedSlice } from './cells.ts'
+import type { LoadedSlice } from './pictures/cells.ts'
 
 export function elementText(raw: RawTensor | undefined, position: number): string {
   return raw ? formatElement(raw.dtype, raw.bytes, position) : '–'

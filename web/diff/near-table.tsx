@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks'
 import type { ShownPair } from '../../src/compare/slice/contract.ts'
 import { wrapWidth } from '../../src/compare/slice/grid.ts'
-import { type Cells, type Judged, judge } from './cells.ts'
-import { Neighbours, neighbourhood } from './neighbours.tsx'
+import { type Cells, type Judged, judge } from './pictures/cells.ts'
+import { Neighbours, neighbourhood } from './pictures/neighbours.tsx'
 import { useCells } from './use-diff.ts'
 import { type Cell, pictureGrid, type ViewState } from './view-state.ts'
 

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { PairLimits } from '../../src/compare/pairs/pair-statistics.ts'
 import type { WorstPlace } from '../../src/domain/result.ts'
-import { type Cells, cellAt, type Judged, judge, placeOf } from './cells.ts'
 import { formatCount, worsePart } from './format.ts'
-import { Histogram } from './histogram.tsx'
-import { Legend } from './legend.tsx'
 import { NearTable } from './near-table.tsx'
+import { type Cells, cellAt, type Judged, judge, placeOf } from './pictures/cells.ts'
+import { Histogram } from './pictures/histogram.tsx'
+import { Legend } from './pictures/legend.tsx'
+import { around } from './pictures/viewport.ts'
 import { Readout } from './readout.tsx'
 import { SlicePicker } from './slice-picker.tsx'
 import type { TensorViewProps } from './tensor-view.tsx'
@@ -23,7 +24,6 @@ import {
   slicedAxes,
   type ViewState,
 } from './view-state.ts'
-import { around } from './viewport.ts'
 import { WorstList } from './worst-list.tsx'
 
 /** A slice of more elements takes longer than somebody likes to wait for a first picture. */

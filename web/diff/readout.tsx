@@ -1,7 +1,7 @@
 import { allowance } from '../../src/compare/slice/classify.ts'
 import { formatNumber } from '../../src/domain/text.ts'
-import { type Cells, type Judged, placeOf } from './cells.ts'
 import { describeSeverity, elementText, errorText, formatIndex } from './format.ts'
+import { type Cells, type Judged, placeOf } from './pictures/cells.ts'
 import { indexAt, type ViewState } from './view-state.ts'
 
 export interface ReadoutProps {

@@ -1,14 +1,14 @@
 import { useMemo } from 'preact/hooks'
 import type { Grid } from '../../src/compare/slice/grid.ts'
-import type { Cells, Judged } from './cells.ts'
-import { valueRange } from './cells.ts'
-import { DARK, errorColours, LIGHT, pickCells, valueColours } from './paint.ts'
-import { Picture } from './picture.tsx'
-import { CanvasFrame, type Gestures, pixelSize, useWidth } from './pictures.tsx'
-import { ErrorScale, Scale } from './scales.tsx'
+import type { Cells, Judged } from './pictures/cells.ts'
+import { valueRange } from './pictures/cells.ts'
+import { DARK, errorColours, LIGHT, pickCells, valueColours } from './pictures/paint.ts'
+import { Picture } from './pictures/picture.tsx'
+import { CanvasFrame, type Gestures, pixelSize, useWidth } from './pictures/pictures.tsx'
+import { ErrorScale, Scale } from './pictures/scales.tsx'
+import { whole } from './pictures/viewport.ts'
 import { useDark } from './use-diff.ts'
 import type { Cell, ViewState } from './view-state.ts'
-import { whole } from './viewport.ts'
 
 const GAP = 16
 

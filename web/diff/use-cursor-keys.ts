@@ -1,7 +1,7 @@
 import type { WorstPlace } from '../../src/domain/result.ts'
+import { type Size, showing, whole, zoom } from './pictures/viewport.ts'
 import { useKeys } from './use-keys.ts'
 import { atIndex, cursorCell, indexAt, type ViewState } from './view-state.ts'
-import { type Size, showing, whole, zoom } from './viewport.ts'
 
 const LEAP = 10
 

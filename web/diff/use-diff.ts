@@ -4,7 +4,7 @@ import type { PairVerdict, ShownPair } from '../../src/compare/slice/contract.ts
 import { type CellWindow, gridOf } from '../../src/compare/slice/grid.ts'
 import type { Side } from '../../src/domain/verdict.ts'
 import { fetchSlice, fetchVerdict } from './api.ts'
-import { type Cells, layOut } from './cells.ts'
+import { type Cells, layOut } from './pictures/cells.ts'
 import { isTurned, type Limits, sliceIndex, type ViewState } from './view-state.ts'
 
 /** Moves that follow one another faster than this ask the server once. */

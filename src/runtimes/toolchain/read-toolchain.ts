@@ -46,7 +46,7 @@ export function readToolchain(name: string, given: unknown, folder: string, wher
     limitsMs: limitsOf(fields.limits, where),
     env: words(fields.env, 'env', problem).map((variable) => checkedVariable(variable, problem)),
     cwd: resolve(folder, text(fields.cwd ?? '.', 'cwd', problem)),
-    ir: formsOf(words(fields.ir, 'ir', problem), problem),
+    ir: writeIr(words(fields.ir, 'ir', problem), problem),
     files:
       fields.files === undefined ? null : words(fields.files, 'files', problem).map((file) => resolve(folder, file)),
   }
@@ -133,7 +133,7 @@ function checkedVariable(name: string, problem: Problem): string {
 }
 
 /** `module.4.flow.mlir` is the form `flow`, unless another one ends like that. */
-function formsOf(files: readonly string[], problem: Problem): IntermediateForm[] {
+function writeIr(files: readonly string[], problem: Problem): IntermediateForm[] {
   const wrong = files.find((file) => !PLAIN_NAME.test(file))
   if (wrong !== undefined) throw problem(`ir names "${wrong}", expected a plain file name in {ir_dir}`)
   const stems = files.map((file) => file.replace(/\.[^.]*$/, '') || file)

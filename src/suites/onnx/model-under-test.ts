@@ -3,7 +3,7 @@ import type { Target } from '../../domain/target.ts'
 import { modelFromBytes, type OnnxModel, readModel, writeModel } from '../../onnx/model.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { FullModelCase } from './full-model.ts'
-import { type LayerCase, layerUnderTest } from './layer.ts'
+import { type LayerCase, layerUnderTest } from './layers/layer.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
 export interface ModelUnderTest {

@@ -76,10 +76,10 @@ const DUMP_OWNER = { option: '--debug-ir', marker: '.assay-debug-ir' }
 /** null: nobody asked for what targets make of models. */
 async function beginDump({ cwd, dump: { debugIr, force } }: OnnxAsked, context: PlanContext) {
   if (debugIr === undefined) return null
-  const { FormsDump } = await import('./forms-dump.ts')
+  const { IrDump } = await import('./ir/ir-dump.ts')
   const path = resolve(cwd, debugIr)
   const folder = await OwnedFolder.claim(path, DUMP_OWNER, force || context.isAgain, shownPath(path, cwd))
-  return FormsDump.begin(folder, await context.pool())
+  return IrDump.begin(folder, await context.pool())
 }
 
 export const ONNX_WORK: SuiteWork<OnnxValues, ModelConfig, OnnxAsked> = {

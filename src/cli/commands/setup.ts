@@ -1,0 +1,80 @@
+import { setVariables } from '../../domain/environment.ts'
+import { UsageError } from '../../domain/errors.ts'
+import { unknown } from '../../domain/target.ts'
+import { cleanLog, cleanText, shortenEnd } from '../../domain/text.ts'
+import { EXIT } from '../../domain/verdict.ts'
+import { engineStates } from '../../library/setup/engine-states.ts'
+import { outcomeLines, stateLines } from '../../library/setup/lines.ts'
+import { type SetupOutcome, type SetupRequest, setupPython } from '../../library/setup/setup-python.ts'
+import { Screen } from '../../reporters/screen.ts'
+import type { Style } from '../../reporters/style.ts'
+import { type Action, type CommandIo, notice, onInterrupt, styleOf } from '../io.ts'
+
+const THINGS = ['python']
+
+export const setup: Action = async ([thing, ...engines], options, io) => {
+  if (thing === undefined)
+    throw new UsageError('setup', 'missing subcommand: use assay setup python, or assay setup python --list')
+  if (!THINGS.includes(thing)) throw unknown('setup', `"${thing}" of assay setup`, thing, THINGS)
+  const { cwd, env, stdout } = io
+  const style = styleOf(stdout, io, options)
+  const python = options.python as string | undefined
+  const show = (lines: readonly string[]) => new Screen(stdout, style).update(lines, [])
+  if (options.list) {
+    const named = python ?? setVariables(env).ASSAY_PYTHON
+    show(stateLines(await engineStates(named, cwd, env), style, cwd))
+    return EXIT.ok
+  }
+  const outcome = await install(engines, python, options, io)
+  if (outcome) show(outcomeLines(outcome, style, cwd))
+  return outcome ? EXIT.ok : EXIT.interrupted
+}
+
+/** null: somebody ended it. */
+async function install(
+  engines: readonly string[],
+  base: string | undefined,
+  options: Record<string, unknown>,
+  io: CommandIo,
+): Promise<SetupOutcome | null> {
+  const { cwd, env: environment } = io
+  const other = setVariables(environment).ASSAY_PYTHON
+  if (other) notice(io, `ASSAY_PYTHON names ${cleanText(other, 200)}, which runs use instead of what is set up here`)
+  const { progress, done } = progressOn(io, styleOf(io.stderr, io, options))
+  const interrupt = new AbortController()
+  const release = onInterrupt(io, () => interrupt.abort())
+  try {
+    return await setupPython({ cwd, environment, engines, base, signal: interrupt.signal, progress })
+  } catch (error) {
+    done()
+    if (interrupt.signal.aborted) {
+      notice(io, 'interrupted: what is half made is not used; the next assay setup python begins anew')
+      return null
+    }
+    if (error instanceof UsageError && typeof error.cause === 'string') printEnd(io, error.cause)
+    throw error
+  } finally {
+    release()
+    done()
+  }
+}
+
+/** On a terminal one line that changes; elsewhere a line for each step, without what pip does inside. */
+function progressOn(io: CommandIo, style: Style): { progress: SetupRequest['progress']; done: () => void } {
+  if (!io.stderr.isTTY) {
+    return { progress: (step, detail) => detail === undefined && notice(io, `${step} …`), done: () => {} }
+  }
+  const screen = new Screen(io.stderr, style)
+  const progress: SetupRequest['progress'] = (step, detail) => {
+    const text = detail === undefined ? `${step} …` : `${step}: ${cleanText(detail)}`
+    screen.update([], [shortenEnd(text, style.columns - 1)])
+  }
+  return { progress, done: () => screen.update([], []) }
+}
+
+const LAST_LINES = 20
+
+function printEnd(io: CommandIo, text: string): void {
+  const { lines } = cleanLog(text.split('\n').slice(-LAST_LINES).join('\n'), LAST_LINES)
+  for (const line of lines) notice(io, `  ${line}`)
+}

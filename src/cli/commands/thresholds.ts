@@ -1,0 +1,74 @@
+import { relative } from 'node:path'
+import { UsageError } from '../../domain/errors.ts'
+import { nearest, unknown } from '../../domain/target.ts'
+import { cleanText } from '../../domain/text.ts'
+import { EXIT } from '../../domain/verdict.ts'
+import { describeEnvironment } from '../../library/environment.ts'
+import { resolveOptions } from '../../options/resolve.ts'
+import { inertJson } from '../../reporters/json.ts'
+import { thresholdLines } from '../../reporters/threshold-lines.ts'
+import { METRICS, type MetricName } from '../../suites/decoders/gates/contract.ts'
+import { type LearntThresholds, learnThresholds } from '../../suites/decoders/thresholds/learn-thresholds.ts'
+import { THRESHOLDS_OPTIONS } from '../command-options.ts'
+import type { Action, CommandIo } from '../io.ts'
+
+export const thresholds: Action = async (words, options, io) => {
+  const { values } = resolveOptions(THRESHOLDS_OPTIONS, { commandLine: options, environment: io.env, file: {} })
+  const { metricsDir: metricsFolder, output = metricsFolder } = values
+  const learnt = await learnThresholds({
+    cwd: io.cwd,
+    environment: io.env,
+    models: [...words, ...values.model],
+    metrics: metricNames(values.metrics),
+    metricsFolder,
+    outputFolder: output,
+    machine: describeEnvironment(),
+  })
+  if (values.json) io.stdout.write(`${inertJson({ schema: 'assay/learnt-thresholds@1', learnt }, 2)}\n`)
+  else for (const one of learnt) print(one, io)
+  return EXIT.ok
+}
+
+function metricNames(words: readonly string[]): MetricName[] {
+  const known = Object.keys(METRICS) as MetricName[]
+  const names = words
+    .flatMap((word) => word.split(','))
+    .map((word) => {
+      const name = known.find((metric) => metric === word)
+      if (!name) throw refusal(word, known)
+      return name
+    })
+  return [...new Set(names)]
+}
+
+/** The option takes all words that follow it. */
+function refusal(word: string, known: readonly string[]): UsageError {
+  const { code, message } = unknown('metric', `metric "${word}"`, word, known)
+  const isModel = nearest(word, known) === null
+  return new UsageError(code, isModel ? `${message}; models stand before --metrics, or after --model` : message)
+}
+
+/** The documented lines, for whatever reads them; the rest on stderr. */
+function print(one: LearntThresholds, { cwd, stdout, stderr }: CommandIo): void {
+  const { model, thresholds: learnt, files, path, kept } = one
+  const isAsked = ([metric]: [string, unknown]) => !kept.some((other) => other === metric)
+  for (const [metric, { value }] of Object.entries(learnt.metrics).filter(isAsked)) {
+    stdout.write(`found ${files} metric files\n${cleanText(model)} ${metric} ${value}\n`)
+  }
+  const shown = relative(cwd, path)
+  const lines = ['', ...thresholdLines(learnt), '', ...notes(one), `wrote ${cleanText(shown)}`]
+  stderr.write(`${lines.join('\n')}\n`)
+}
+
+function notes({ thresholds: { metrics, shapes }, kept, replaced }: LearntThresholds): string[] {
+  const few = Object.values(metrics).some(({ interval }) => interval.high === null)
+  const unpaired = shapes.filter(({ sequences }) => sequences === null).length
+  return [
+    ...(few ? ['note: too few tokens to bound a 99th percentile from above; measure 368 or more'] : []),
+    ...(unpaired > 0
+      ? [`note: ${unpaired} of ${shapes.length} shapes have no .sequences.json, which the paired gate needs`]
+      : []),
+    ...(kept.length > 0 ? [`note: ${kept.join(' and ')} of the earlier file stays, learnt again with the rest`] : []),
+    ...(replaced === null ? [] : [`note: ${replaced}`]),
+  ]
+}

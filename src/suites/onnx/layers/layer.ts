@@ -1,0 +1,257 @@
+import type { Arithmetic, TraceComparison } from '../../../compare/contract.ts'
+import { SkipCase, StageError } from '../../../domain/errors.ts'
+import { NOT_REACHED } from '../../../domain/result.ts'
+import type { Target } from '../../../domain/target.ts'
+import type { Trace } from '../../../domain/tensor.ts'
+import { formatShape } from '../../../domain/tensor.ts'
+import { arithmeticOf } from '../../../onnx/inputs/arithmetic.ts'
+import { layerOf } from '../../../onnx/layers/layer-border.ts'
+import type { LayerSite } from '../../../onnx/layers/layer-sites.ts'
+import type { Judgement, Lab } from '../../../runs/contract.ts'
+import { judgementOf } from '../../tensors/judgement.ts'
+import { compareOthers } from '../../tensors/other-references.ts'
+import { rulesFor } from '../../tensors/rules.ts'
+import { bothSides, type CapturedSide, compareSides, infoOf, passesAlone, warmUp } from '../../tensors/sides.ts'
+import type { FullModelCase } from '../full-model.ts'
+import { judgePromised } from '../promised.ts'
+import { remembered } from '../remembered.ts'
+import type { OnnxSuiteContext } from '../suite.ts'
+import type { RecordedLayer } from './activations.ts'
+import { type CutLayer, cutLayer, recordedOutputs, runLayer } from './cut-layer.ts'
+import { keepLayer } from './keep-layer.ts'
+import type { LayerSetup } from './layer-setup.ts'
+import { isData, withRandomInputs } from './random-inputs.ts'
+
+export interface LayerCase extends FullModelCase {
+  readonly site: Omit<LayerSite, 'node'>
+}
+
+/** A layer on its way: what every step needs. */
+interface Work {
+  readonly c: LayerCase
+  readonly lab: Lab
+  readonly options: OnnxSuiteContext
+  readonly setup: LayerSetup
+  readonly layer: RecordedLayer
+  readonly cut: CutLayer
+  /** The same layer of the model that the target runs instead, if it does. */
+  readonly tested: CutLayer
+  /** Its inputs are not what the reference computed. */
+  readonly isMadeUp: boolean
+}
+
+/** One layer as a model of its own, on what the reference computed before it. */
+export async function judgeLayer(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
+  warmUp(options.pool, [c.referenceTarget, ...c.otherReferences, c.underTest])
+  refuseUnjudged(c)
+  const work = await prepare(c, lab, options)
+  return work.isMadeUp ? judgeOnce(work) : judgeWork(work)
+}
+
+/** The layer as the target gets it, under its own names. */
+export async function layerUnderTest(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<CutLayer> {
+  refuseUnjudged(c)
+  return (await prepare(c, lab, options)).tested
+}
+
+/** Layers that compute the same on the same numbers are judged once. */
+async function judgeOnce(work: Work): Promise<Judgement> {
+  const { c, options, cut, tested } = work
+  const key = JSON.stringify([cut.nameless.digest, tested.nameless.digest, cut.inputsDigest, c.reference, c.target])
+  const { id, judgement } = await remembered(options.twins, key, async () => {
+    return { id: c.id, judgement: await judgeWork(work) }
+  })
+  return id === c.id ? judgement : { ...judgement, sameAs: id }
+}
+
+async function judgeWork(work: Work): Promise<Judgement> {
+  const { lab } = work
+  const [given, target] = await bothSides(referenceValues(work), runTarget(work)).catch((error) =>
+    keepAndThrow(work, error),
+  )
+  const { reference, comparison } = await compareLayer(work, given, target)
+  const compare = (alone: CapturedSide) => compareGiven(work, reference, alone)
+  const unstable = comparison.verdict === 'fail' && (await passesAlone(target, () => runTarget(work, true), compare))
+  const others = await otherOpinions(work, reference, target, comparison)
+  const facts = { band: null, excused: false, explained: null, unstable, hint: null, others }
+  const measurements = measurementsOf(work)
+  const judgement = judgementOf({
+    comparison,
+    reference,
+    target,
+    facts,
+    measurements,
+  })
+  if (judgement.verdict !== 'pass' || lab.keepsAll) {
+    await keepLayer(lab, work.cut, { reference: reference.trace, target: target.trace })
+  }
+  return judgement
+}
+
+/** A layer that cannot be compiled or run is what a compiler's developers want to have in their hands. */
+async function keepAndThrow({ lab, tested }: Work, error: unknown): Promise<never> {
+  if (error instanceof StageError && !lab.signal.aborted) await keepLayer(lab, tested)
+  throw error
+}
+
+function refuseUnjudged({ site, referenceTarget }: LayerCase): void {
+  if (site.loop) throw notReached(`it is in the body of ${site.loop}, which is judged as a whole`)
+  if (referenceTarget?.options.model !== undefined) {
+    throw new SkipCase('the reference runs a model of its own, and these are the layers of another')
+  }
+}
+
+async function prepare(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Work> {
+  const setup = await options.layers.setup(c, lab, options)
+  const layer = takenLayer(c, setup)
+  const cut = await cutLayer(setup, layer, layer, options.layerInputs === 'reference')
+  const tested = await testedLayer(c, setup, layer, cut, lab, options)
+  const work = { c, lab, options, setup, layer, cut, tested, isMadeUp: false }
+  return options.layerInputs === 'random' ? withMadeUpInputs(work) : work
+}
+
+/** Both sides get the same numbers, whatever their models call them. */
+async function withMadeUpInputs(work: Work): Promise<Work> {
+  const cut = await withRandomInputs(work.cut, work.options.seed)
+  const [own, theirs] = [work.cut, work.tested].map(({ inputs }) => [...inputs.tensors.keys()].join())
+  if (own !== theirs) throw new SkipCase('the layer of this name in the other model takes other inputs')
+  const tested = { ...work.tested, inputs: cut.inputs, inputsDigest: cut.inputsDigest }
+  return { ...work, cut, tested, isMadeUp: true }
+}
+
+function notReached(reason: string): SkipCase {
+  return new SkipCase(reason, [NOT_REACHED])
+}
+
+/** Skipped where the inputs do not lead to it. */
+function takenLayer({ site }: LayerCase, { layers, taken }: LayerSetup): RecordedLayer {
+  const other = site.branches.find(({ key, branch }) => taken.get(key) !== branch)
+  if (other) throw notReached(`it is in the ${other.branch} of an If, which these inputs do not take`)
+  return layers.get(site.scope)!
+}
+
+async function testedLayer(
+  c: LayerCase,
+  setup: LayerSetup,
+  layer: RecordedLayer,
+  cut: CutLayer,
+  lab: Lab,
+  options: OnnxSuiteContext,
+): Promise<CutLayer> {
+  const other = c.underTest.options.model
+  if (other === undefined) return cut
+  const tested = await options.layers.tested(other, c, setup, lab, options)
+  const nodes = tested?.keys.get(c.site.scope)?.flatMap((key) => tested.flat.nodes.get(key) ?? [])
+  if (!tested || !nodes?.length) throw new SkipCase(`${other} has no layer of this name`)
+  const made = nodes.flatMap(({ output }) => output)
+  if (layer.outputs.some((name) => !made.includes(name))) {
+    throw new SkipCase(`the layer of this name in ${other} gives ${made.join(', ')}`)
+  }
+  return cutLayer(tested, { ...layerOf(nodes, tested.index), outputs: layer.outputs }, layer, false)
+}
+
+/** What the reference gave within the whole model; where looking at it changed that, what it gives alone. */
+async function referenceValues(work: Work): Promise<CapturedSide> {
+  const { c, options, layer, cut } = work
+  if (!hasRecordedOutputs(work)) return runReference(work)
+  const info = await infoOf(options, 'reference', c.referenceTarget!)
+  const detail = { version: info.version, ...info.detail, values: 'from the full run' }
+  return {
+    trace: recordedOutputs(layer, cut, layer),
+    path: null,
+    detail,
+    warnings: [],
+    alone: false,
+    retried: false,
+    info,
+  }
+}
+
+function hasRecordedOutputs({ setup, isMadeUp }: Work): boolean {
+  return setup.doubt === null && !isMadeUp
+}
+
+const runReference = ({ c, lab, options, cut }: Work) =>
+  runLayer({ ...options, lab }, 'reference', c.referenceTarget!, cut)
+
+const runTarget = ({ c, lab, options, tested }: Work, alone = false) =>
+  runLayer({ ...options, lab }, 'target', c.underTest, tested, alone)
+
+/** A reference that runs no model, or another one, says nothing about this layer. */
+async function otherOpinions(work: Work, first: CapturedSide, target: CapturedSide, verdict: TraceComparison) {
+  const { c, lab, options, cut } = work
+  const live = c.otherReferences.filter(
+    (other) => !options.pool.schemaOf(other).stored && other.options.model === undefined,
+  )
+  if (live.length === 0) return null
+  const run = (other: Target) => runLayer({ ...options, lab }, 'reference', other, cut)
+  const compare = (one: CapturedSide, two: CapturedSide) => compareGiven(work, one, two)
+  return compareOthers(live, { first, target, verdict, run, compare })
+}
+
+/** Before a layer is called wrong, the reference computes it alone too: in the full run it may have been part of something. */
+async function compareLayer(
+  work: Work,
+  given: CapturedSide,
+  target: CapturedSide,
+): Promise<{ reference: CapturedSide; comparison: TraceComparison }> {
+  const comparison = await compareGiven(work, given, target)
+  if (comparison.verdict === 'pass' || !hasRecordedOutputs(work)) return { reference: given, comparison }
+  const reference = await runReference(work)
+  return { reference, comparison: await compareGiven(work, reference, target) }
+}
+
+/** What comparing a layer needs; its case may also be that of the whole. */
+type Compared = Pick<Work, 'lab' | 'options' | 'cut' | 'tested' | 'isMadeUp'> & { readonly c: FullModelCase }
+
+export async function compareGiven(
+  compared: Compared,
+  reference: CapturedSide,
+  target: CapturedSide,
+): Promise<TraceComparison> {
+  const { c, lab, options, cut, tested, isMadeUp } = compared
+  const subject = { id: c.id, model: cut.model, tested: tested.model, target: c.underTest, scope: 'layer' } as const
+  const arithmetic = arithmeticIn(cut, reference.trace)
+  const rules = rulesFor({ ...subject, arithmetic, overrides: options.tolerances })
+  const generated = isMadeUp && [...cut.inputs.tensors.values()].some(isData)
+  const request = { rules, target: c.underTest, generated, model: cut.model }
+  const compare = (trace: Trace) => compareSides({ lab, inputs: cut.inputs }, reference.trace, trace, request)
+  return judgePromised(await compare(target.trace), {
+    language: target.info?.capabilities.shaders,
+    model: cut.model,
+    inputs: cut.inputs,
+    reference: reference.trace,
+    target: target.trace,
+    rules,
+    compare,
+  })
+}
+
+/** Of the nodes whose input and output are seen. */
+function arithmeticIn({ model, inputs }: CutLayer, { tensors }: Trace): Arithmetic {
+  const found = model.graph.node.flatMap((node) => {
+    const [input, output] = [inputs.tensors.get(node.input[0] ?? ''), tensors.get(node.output[0] ?? '')]
+    if (!input || !output) return []
+    return arithmeticOf(node, { input: input.shape, output: output.shape, opset: model.opsets.get('') ?? 1 })
+  })
+  return {
+    terms: Math.max(1, ...found.map(({ terms }) => terms)),
+    aroundOne: found.some(({ aroundOne }) => aroundOne),
+  }
+}
+
+function measurementsOf({ c, setup, cut, isMadeUp }: Work): Record<string, string> {
+  return {
+    op: c.site.op,
+    ...shapesOf(cut.inputs, isMadeUp),
+    ...(setup.doubt !== null && { 'both sides alone': `because ${setup.doubt}` }),
+  }
+}
+
+function shapesOf({ tensors }: Trace, isMadeUp: boolean): Record<string, string> {
+  const shapes = Array.from(tensors.values(), (spec) => {
+    const how = isMadeUp && isData(spec) ? 'random' : 'as the reference computed it'
+    return [`input.${spec.name}`, `${spec.dtype} ${formatShape(spec.shape)}, ${how}`]
+  })
+  return Object.fromEntries(shapes)
+}
