@@ -6,7 +6,7 @@ const { ASSAY_TEST_CHILD_COVERAGE: children } = process.env
 
 const SLOW = 'test/**/*.slow.test.ts'
 /** Importing the program anew for every file would take as long as many of them. */
-const SHARED = { isolate: false, setupFiles: 'test/file-setup.ts' }
+const SHARED = { isolate: false, setupFiles: 'test/support/file-setup.ts' }
 
 export default defineConfig({
   test: {
@@ -14,8 +14,8 @@ export default defineConfig({
     env: children ? { NODE_V8_COVERAGE: children } : {},
     // vitest leaves one core free; these tests often wait for processes of their own.
     maxWorkers: availableParallelism() + 1,
-    reporters: ['default', './test/skipped-reporter.ts'],
-    globalSetup: 'test/temporary-folder.ts',
+    reporters: ['default', './test/support/skipped-reporter.ts'],
+    globalSetup: 'test/support/temporary-folder.ts',
     // Far from what a healthy test takes, also on a machine that does other things.
     testTimeout: 300_000,
     hookTimeout: 600_000,

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { createJiti } from 'jiti'
 import { ensureBuilt, root } from '../scripts/setup.mjs'
 
-const { changeRecordedOutputs } = await createJiti(import.meta.url).import('../test/changed-outputs.ts')
+const { changeRecordedOutputs } = await createJiti(import.meta.url).import('../test/faults/changed-outputs.ts')
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {

@@ -11,7 +11,7 @@ import { createJiti } from 'jiti'
 import { root } from '../scripts/setup.mjs'
 
 const jiti = createJiti(import.meta.url)
-const { plantDecoderFault } = await jiti.import('../test/decoder-faults.ts')
+const { plantDecoderFault } = await jiti.import('../test/faults/decoder-faults.ts')
 
 const MODEL = 'examples/decoders/shakespeare'
 const SHAPE = ['--batch-size', '4', '--prompt-length', '32', '--max-new-tokens', '32', '--tokens-per-sequence', '256']

@@ -10,8 +10,10 @@ import { ensureBuilt, root } from '../scripts/setup.mjs'
 
 const jiti = createJiti(import.meta.url)
 const { realModels } = await jiti.import('../examples/real-models/real-models.ts')
-const { faultPlaces } = await jiti.import('../test/faults.ts')
-const { contradictions, FAULT_KINDS, judgeAndMeasure, plantFaults } = await jiti.import('../test/planted-faults.ts')
+const { faultPlaces } = await jiti.import('../test/faults/faults.ts')
+const { contradictions, FAULT_KINDS, judgeAndMeasure, plantFaults } = await jiti.import(
+  '../test/faults/planted-faults.ts',
+)
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

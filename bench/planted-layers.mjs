@@ -12,8 +12,8 @@ import { ensureBuilt, root } from '../scripts/setup.mjs'
 
 const jiti = createJiti(import.meta.url)
 const { realModels } = await jiti.import('../examples/real-models/real-models.ts')
-const { faultPlaces } = await jiti.import('../test/faults.ts')
-const { plantFaults } = await jiti.import('../test/planted-faults.ts')
+const { faultPlaces } = await jiti.import('../test/faults/faults.ts')
+const { plantFaults } = await jiti.import('../test/faults/planted-faults.ts')
 const { randomStream } = await jiti.import('../src/models/random.ts')
 
 const MODELS = [

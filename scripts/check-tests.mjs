@@ -10,9 +10,9 @@ const REFUSED = [
   [/expect\(.*durationMs\)\.toBeLess/, 'it expects a time; expect an order of events, or a count'],
   [
     /for \(let (\w+) = 0; \1 < \d+ &&.*(?:delay|sleep|setTimeout)\(/,
-    'it waits for so long; use until() of test/events.ts',
+    'it waits for so long; use until() of test/support/events.ts',
   ],
-  [/\bvi\.wait(?:For|Until)\(/, 'it waits for a second; use until() of test/events.ts'],
+  [/\bvi\.wait(?:For|Until)\(/, 'it waits for a second; use until() of test/support/events.ts'],
 ]
 
 function tests(folder) {

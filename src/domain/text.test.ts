@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { growthOf } from '../../test/growth.ts'
+import { growthOf } from '../../test/support/growth.ts'
 import {
   cleanLog,
   cleanProse,

@@ -1,6 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { tensor } from '../../test/small-models.ts'
+import { tensor } from '../../test/support/small-models.ts'
 import { buildModel, type GraphParts, type ModelParts, type NodeParts } from './builder.ts'
 import { ModelProtoSchema } from './generated/onnx-ml_pb.ts'
 import { randomOrigins } from './random-origin.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { testWith } from '../../test/needs.ts'
+import { testWith } from '../../test/support/needs.ts'
 import type { PairVerdict, ShownPairs, SliceHeader } from '../compare/slice/contract.ts'
 import type { DType } from '../domain/dtype.ts'
 import type { TensorSource } from '../domain/tensor.ts'

@@ -1,5 +1,5 @@
-import { describeWithBrowser } from '../browser.ts'
-import { openInBrowser } from '../person.ts'
+import { describeWithBrowser } from '../support/browser.ts'
+import { openInBrowser } from '../support/person.ts'
 import { describeConformance } from './conformance.ts'
 
 let isOpen = false

@@ -1,4 +1,4 @@
-import { describeWithBrowser } from '../browser.ts'
+import { describeWithBrowser } from '../support/browser.ts'
 import { describeDecoding } from './decode-conformance.ts'
 
 const float16 = 'the software adapter of browsers computes nothing in half precision'

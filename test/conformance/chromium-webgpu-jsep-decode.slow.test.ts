@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { readTarget } from '../../src/runtimes/registry.ts'
-import { describeWithBrowser } from '../browser.ts'
+import { describeWithBrowser } from '../support/browser.ts'
 import { saveModel, testPool } from './capture.ts'
 import { describeDecoding } from './decode-conformance.ts'
 import { tinyDecoder } from './tiny-decoder.ts'

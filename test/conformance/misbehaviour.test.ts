@@ -6,7 +6,7 @@ import type { StageError } from '../../src/domain/errors.ts'
 import { TestClock } from '../../src/domain/testing/test-clock.ts'
 import type { Limits } from '../../src/runtimes/contract.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
-import { until } from '../events.ts'
+import { until } from '../support/events.ts'
 import {
   captureTensors,
   floats,

@@ -1,4 +1,4 @@
-import { describeWithPython } from '../python.ts'
+import { describeWithPython } from '../support/python.ts'
 import { describeConformance } from './conformance.ts'
 
 describeWithPython("ONNX's reference evaluator", 'onnx', () => describeConformance('onnx-reference:cpu'))

@@ -1,4 +1,4 @@
-import { describeWithPython, PYTHON } from '../python.ts'
+import { describeWithPython, PYTHON } from '../support/python.ts'
 import { describeConformance } from './conformance.ts'
 
 describeWithPython('the Python worker', 'numpy', () => {

@@ -1,5 +1,5 @@
-import { describeWithPython, PYTHON } from '../python.ts'
-import { describeWithBoard } from '../sshd.ts'
+import { describeWithPython, PYTHON } from '../support/python.ts'
+import { describeWithBoard } from '../support/sshd.ts'
 import { describeConformance } from './conformance.ts'
 
 await describeWithBoard('ssh', (board) => {

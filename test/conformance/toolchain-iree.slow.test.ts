@@ -1,4 +1,4 @@
-import { describeWith } from '../needs.ts'
+import { describeWith } from '../support/needs.ts'
 import { describeConformance } from './conformance.ts'
 import { hasIree } from './toolchains.ts'
 

@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Toolchains } from '../../src/runtimes/toolchain/definition.ts'
 import { readToolchain } from '../../src/runtimes/toolchain/read-toolchain.ts'
-import { hasModules, PYTHON, TEST_PYTHON } from '../python.ts'
+import { hasModules, PYTHON, TEST_PYTHON } from '../support/python.ts'
 
 const folder = fileURLToPath(new URL('../../examples/toolchain', import.meta.url))
 

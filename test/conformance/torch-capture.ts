@@ -6,7 +6,7 @@ import type { Pool } from '../../src/runtimes/host/pool.ts'
 import { WorkerProxy } from '../../src/runtimes/host/proxy.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { TORCH } from '../../src/runtimes/torch/kind.ts'
-import { TEST_PYTHON } from '../python.ts'
+import { TEST_PYTHON } from '../support/python.ts'
 import { joinChunks, traceOf } from './capture.ts'
 
 export const trusted = readTarget('torch:cpu,trust-code=true')

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import type { Tensor } from '../../src/domain/tensor.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
-import { describeWithPython } from '../python.ts'
+import { describeWithPython } from '../support/python.ts'
 import { captureTensors, floats, numbersOf, testPool, traceOf } from './capture.ts'
 import { failureOf } from './conformance.ts'
 import { ownCode, ownCodeConfig, saveFolder } from './hugging-face.ts'

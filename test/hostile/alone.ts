@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ended, type Ran, root, startAssay, temporaryFolder } from '../assay.ts'
+import { ended, type Ran, root, startAssay, temporaryFolder } from '../support/assay.ts'
 
 interface Used {
   readonly seconds: number

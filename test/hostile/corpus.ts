@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { assay, project } from '../assay.ts'
+import { assay, project } from '../support/assay.ts'
 import { assayAlone } from './alone.ts'
 
 /** One input that nobody would write who means well, and what must become of it. */

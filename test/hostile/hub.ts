@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { resolveModel } from '../../src/models/hugging-face/hub/resolve-model.ts'
 import { HubServer, type Mischief, type ServedModel } from '../../src/models/testing/hub-server.ts'
-import { atFileEnd } from '../file-end.ts'
+import { atFileEnd } from '../support/file-end.ts'
 import type { Row } from './corpus.ts'
 
 const COMMIT = 'a'.repeat(40)

@@ -6,7 +6,7 @@ import { listModel } from '../../src/onnx/changes/listing.ts'
 import { layerSites } from '../../src/onnx/layers/layer-sites.ts'
 import { modelFromBytes, readModel } from '../../src/onnx/model.ts'
 import { joinBytes } from '../../src/tensors/join-bytes.ts'
-import { affineModel } from '../small-models.ts'
+import { affineModel } from '../support/small-models.ts'
 import { deepField, field, file, numberField, pipe, varint } from './bytes.ts'
 import type { Row } from './corpus.ts'
 

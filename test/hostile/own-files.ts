@@ -4,7 +4,7 @@ import { lastRunWords } from '../../src/library/completion/last-run.ts'
 import { readProduct } from '../../src/runs/cache/stored-product.ts'
 import { readSequences } from '../../src/suites/decoders/store/sequences-file.ts'
 import { readThresholds } from '../../src/suites/decoders/store/thresholds-file.ts'
-import { affineModel } from '../small-models.ts'
+import { affineModel } from '../support/small-models.ts'
 import { file, nested } from './bytes.ts'
 import type { Row } from './corpus.ts'
 

@@ -4,9 +4,9 @@ import { startPageServer } from '../../src/runtimes/browser/page-server.ts'
 import { serveDiff } from '../../src/server/diff-server.ts'
 import { sendLines } from '../../src/server/testing/raw-http.ts'
 import { memorySource } from '../../src/tensors/memory-source.ts'
-import { temporaryFolder } from '../assay.ts'
-import { atFileEnd } from '../file-end.ts'
-import { tensor } from '../small-models.ts'
+import { temporaryFolder } from '../support/assay.ts'
+import { atFileEnd } from '../support/file-end.ts'
+import { tensor } from '../support/small-models.ts'
 import type { Row } from './corpus.ts'
 
 interface Served {

@@ -6,7 +6,7 @@ import { OptionalProtoSchema, SequenceProtoSchema } from '../../src/onnx/generat
 import { TensorProtoSchema } from '../../src/onnx/generated/onnx-ml_pb.ts'
 import { readValueFile } from '../../src/onnx/tensors/value-file.ts'
 import { joinBytes } from '../../src/tensors/join-bytes.ts'
-import { affineModel } from '../small-models.ts'
+import { affineModel } from '../support/small-models.ts'
 import { deepField, field, numberField, pipe, varint } from './bytes.ts'
 import type { Row } from './corpus.ts'
 

@@ -8,7 +8,7 @@ import { parseExpression } from '../../src/runs/plan/keyword-expression.ts'
 import { parseShard } from '../../src/runs/plan/shard.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { parseAddress } from '../../src/runtimes/ssh/address.ts'
-import { affineModel } from '../small-models.ts'
+import { affineModel } from '../support/small-models.ts'
 import { file, nested } from './bytes.ts'
 import type { Row } from './corpus.ts'
 

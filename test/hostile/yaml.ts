@@ -3,7 +3,7 @@ import { chosenConfig } from '../../src/library/config/config-file.ts'
 import { parseExpected } from '../../src/runs/expected/expected-file.ts'
 import { readConvergenceTests } from '../../src/suites/convergence/config/read-tests.ts'
 import { DOCUMENTED_CONFIG } from '../../src/suites/convergence/config/testing/documented-config.ts'
-import { affineModel } from '../small-models.ts'
+import { affineModel } from '../support/small-models.ts'
 import { file, nested } from './bytes.ts'
 import type { Row } from './corpus.ts'
 

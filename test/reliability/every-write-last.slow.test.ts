@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { latestRun, listRuns, readRun } from '../../src/runs/record/read-run.ts'
-import { assay, assayJson, ended, main, type Ran, root, temporaryFolder } from '../assay.ts'
+import { assay, assayJson, ended, main, type Ran, root, temporaryFolder } from '../support/assay.ts'
 import { printFigures } from './figures.ts'
 import { writeTwoCases } from './two-cases.ts'
 

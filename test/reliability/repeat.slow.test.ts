@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Result } from '../../src/domain/result.ts'
-import { assayJson, copyFixture, fixtures, project } from '../assay.ts'
+import { assayJson, copyFixture, fixtures, project } from '../support/assay.ts'
 import { printFigures } from './figures.ts'
 
 const REPEATS = 1000

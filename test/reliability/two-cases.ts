@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeTensorFile } from '../../src/onnx/tensors/value-file.ts'
-import { root } from '../assay.ts'
-import { affineModel, tensor } from '../small-models.ts'
+import { root } from '../support/assay.ts'
+import { affineModel, tensor } from '../support/small-models.ts'
 
 const INPUT = tensor('float32', [2, 3], [1, 2, 3, 4, 5, 6])
 const DOUBLED = tensor('float32', [2, 3], [3, 5, 7, 9, 11, 13])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tensor } from '../../../test/small-models.ts'
+import { tensor } from '../../../test/support/small-models.ts'
 import { buildModel } from '../builder.ts'
 import { modelFromBytes } from '../model.ts'
 import { suggestedSizes } from './suggested-sizes.ts'

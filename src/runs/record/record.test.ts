@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { until } from '../../../test/events.ts'
+import { until } from '../../../test/support/events.ts'
 import type { Result } from '../../domain/result.ts'
 import type { RunHeader } from '../../domain/run.ts'
 import { freshFolder, tinyResult } from '../testing/tiny-suite.ts'

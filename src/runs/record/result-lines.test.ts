@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { until } from '../../../test/events.ts'
+import { until } from '../../../test/support/events.ts'
 import { freshFolder } from '../testing/tiny-suite.ts'
 import { ResultLines } from './result-lines.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, symlinkSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { until } from '../../../test/events.ts'
+import { until } from '../../../test/support/events.ts'
 import { parseTarget, type Target } from '../../domain/target.ts'
 import { memoryTrace } from '../../files/formats/memory-trace.ts'
 import { DEFAULT_LIMITS, type Limits, type RuntimeSchema, type WorkerKind, type WorkerLaunch } from '../contract.ts'

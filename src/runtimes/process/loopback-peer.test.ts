@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { testWith } from '../../../test/needs.ts'
+import { testWith } from '../../../test/support/needs.ts'
 import { peerUid, strangerAt } from './loopback-peer.ts'
 
 const ENDS = { remoteAddress: '127.0.0.1', remotePort: 0xa6c6, localAddress: '127.0.0.1', localPort: 0x98bf }

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
-import { until } from '../../../test/events.ts'
-import { describeWith, testWith } from '../../../test/needs.ts'
-import { survivorsOf } from '../../../test/survivors.ts'
+import { until } from '../../../test/support/events.ts'
+import { describeWith, testWith } from '../../../test/support/needs.ts'
+import { survivorsOf } from '../../../test/support/survivors.ts'
 import { startProcess } from '../host/worker-process.ts'
 import { endMarked, markVariables, newMark } from './process-mark.ts'
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, statSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { until } from '../../../test/events.ts'
+import { until } from '../../../test/support/events.ts'
 import { makeScratch, scratchFolder, sweepScratch } from './scratch-folder.ts'
 import { isGone, ownerWords } from './scratch-owner.ts'
 

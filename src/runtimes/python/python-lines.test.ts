@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { until } from '../../../test/events.ts'
-import { testWith } from '../../../test/needs.ts'
-import { hasPython } from '../../../test/python.ts'
+import { until } from '../../../test/support/events.ts'
+import { testWith } from '../../../test/support/needs.ts'
+import { hasPython } from '../../../test/support/python.ts'
 import { PythonLines } from './python-lines.ts'
 
 /** Answers every line with its own process id. */

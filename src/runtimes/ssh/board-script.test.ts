@@ -16,8 +16,8 @@ import {
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { until } from '../../../test/events.ts'
-import { testWith } from '../../../test/needs.ts'
+import { until } from '../../../test/support/events.ts'
+import { testWith } from '../../../test/support/needs.ts'
 import { boardScript } from './board-script.ts'
 import { eachReply, type Reply } from './replies.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { affineModel, tensor } from '../../../test/small-models.ts'
+import { affineModel, tensor } from '../../../test/support/small-models.ts'
 import { buildModel } from '../../onnx/builder.ts'
 import { planRun } from '../../runs/plan/plan.ts'
 import { folderRuntime, GRAPH_FILE } from '../../runtimes/testing/folder-runtime.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { tensor } from '../../../test/small-models.ts'
+import { tensor } from '../../../test/support/small-models.ts'
 import { buildModel } from '../../onnx/builder.ts'
 import { folderWith, type Judging, judgeModels, onlyResult } from '../testing/judge.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { affineModel, tensor } from '../../../test/small-models.ts'
+import { affineModel, tensor } from '../../../test/support/small-models.ts'
 import { DTYPES } from '../../domain/dtype.ts'
 import type { Tensor } from '../../domain/tensor.ts'
 import { buildModel } from '../../onnx/builder.ts'

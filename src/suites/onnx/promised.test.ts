@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { tensor } from '../../../test/small-models.ts'
+import { tensor } from '../../../test/support/small-models.ts'
 import type { Tensor } from '../../domain/tensor.ts'
 import { buildModel } from '../../onnx/builder.ts'
 import { type Inexact, shaderKind } from '../../runtimes/testing/inexact-function.ts'

@@ -1,6 +1,6 @@
 import { toBinary } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { tensor } from '../../../test/small-models.ts'
+import { tensor } from '../../../test/support/small-models.ts'
 import type { Tensor } from '../../domain/tensor.ts'
 import { buildModel, type NodeParts } from '../../onnx/builder.ts'
 import { TensorProtoSchema } from '../../onnx/generated/onnx-ml_pb.ts'

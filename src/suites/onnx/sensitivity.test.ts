@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { affineModel, tensor } from '../../../test/small-models.ts'
+import { affineModel, tensor } from '../../../test/support/small-models.ts'
 import { buildModel } from '../../onnx/builder.ts'
 import { type Fault, plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
 import { folderWith, type Judging, judgeModels, onlyResult } from '../testing/judge.ts'

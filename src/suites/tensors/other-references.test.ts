@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { affineModel, constantModel, tensor } from '../../../test/small-models.ts'
+import { affineModel, constantModel, tensor } from '../../../test/support/small-models.ts'
 import type { RunOutcome } from '../../runs/execute/execute.ts'
 import { type Fault, hasOp, plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
 import { folderWith, type Judging, judgeModels, onlyResult } from '../testing/judge.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { constantModel, tensor } from '../../../test/small-models.ts'
+import { constantModel, tensor } from '../../../test/support/small-models.ts'
 import type { Result } from '../../domain/result.ts'
 import type { Tensor } from '../../domain/tensor.ts'
 import { buildModel } from '../../onnx/builder.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { build } from 'rolldown'
-import { root, temporaryFolder } from '../../assay.ts'
+import { root, temporaryFolder } from '../../support/assay.ts'
 import type { Finding, Task, Told } from './contract.ts'
 
 /** At most so long for one input, before it is tried again alone. */

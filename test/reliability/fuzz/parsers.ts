@@ -53,7 +53,7 @@ import { readThresholds } from '../../../src/suites/decoders/store/thresholds-fi
 import { readWhole } from '../../../src/tensors/read-whole.ts'
 import { encodeStrings } from '../../../src/tensors/strings.ts'
 import { npy, npyHeader, safetensors } from '../../hostile/bytes.ts'
-import { affineModel, tensor } from '../../small-models.ts'
+import { affineModel, tensor } from '../../support/small-models.ts'
 import type { Inner, Parser, Parsers } from './contract.ts'
 import { fileReading, textOf, texts } from './reading.ts'
 import { TRAINING } from './training-parsers.ts'

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket as Client, WebSocketServer } from 'ws'
-import { until } from '../../../../test/events.ts'
+import { until } from '../../../../test/support/events.ts'
 import { encodeHead, FrameReader } from '../../protocol/frame.ts'
 import type { Channel } from '../../worker/channel.ts'
 import { openSocketChannel } from './socket-channel.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { floats, numbersOf } from '../../../../test/conformance/capture.ts'
-import { tensor } from '../../../../test/small-models.ts'
+import { tensor } from '../../../../test/support/small-models.ts'
 import type { Tensor, TensorSource } from '../../../domain/tensor.ts'
 import { memoryTrace } from '../../../files/formats/memory-trace.ts'
 import { buildModel, type NodeParts } from '../../../onnx/builder.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { tensor } from '../../../../test/small-models.ts'
+import { tensor } from '../../../../test/support/small-models.ts'
 import { buildModel, type GraphParts, type NodeParts } from '../../../onnx/builder.ts'
 import { type Fault, plantedKind, withNumbers } from '../../../runtimes/testing/planted-fault.ts'
 import { folderWith, type Judging, judgeModels, verdicts } from '../../testing/judge.ts'

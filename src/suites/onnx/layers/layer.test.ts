@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { tensor } from '../../../../test/small-models.ts'
+import { tensor } from '../../../../test/support/small-models.ts'
 import type { Result } from '../../../domain/result.ts'
 import { buildModel, type NodeParts } from '../../../onnx/builder.ts'
 import type { RunOutcome } from '../../../runs/execute/execute.ts'
