@@ -1,3 +1,4 @@
+import { describeTooManyFiles, tooManyFilesCode } from '../../domain/error-code.ts'
 import { type FailureDetail, SkipCase, StageError } from '../../domain/errors.ts'
 import type { StepSpec } from '../contract.ts'
 import { describeFullDisk, fullDiskCode } from '../disk-errors.ts'
@@ -15,6 +16,8 @@ function blamed(error: unknown, spec: StepSpec): unknown {
   const where = { cause: error, ...(spec.side && { side: spec.side }) }
   const full = fullDiskCode(error)
   if (full) return new StageError(spec.stage, describeFullDisk(full, `working on "${spec.title}"`), where)
+  const tooMany = tooManyFilesCode(error)
+  if (tooMany) return new StageError(spec.stage, describeTooManyFiles(tooMany), where)
   if (error instanceof StageError || error instanceof SkipCase) return error
   return new StageError(spec.stage, describeError(error), { ...where, detail: stackOf(error) })
 }
@@ -23,6 +26,8 @@ const PROGRAMMING_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError',
 
 /** What went wrong in one line; our own mistakes are called so. */
 export function describeError(error: unknown): string {
+  const tooMany = tooManyFilesCode(error)
+  if (tooMany) return describeTooManyFiles(tooMany)
   if (!(error instanceof Error)) return `something that is no error was thrown: ${String(error)}`
   return isOurMistake(error) ? `unexpected ${error.name}: ${error.message} (this is a bug in Assay)` : error.message
 }

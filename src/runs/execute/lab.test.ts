@@ -133,6 +133,24 @@ describe('steps', () => {
     await cache.close()
   })
 
+  test.each([
+    ['EMFILE', 'ulimit -n 1024'],
+    ['ENFILE', 'end other programs'],
+  ])('%s, where no file can be opened any more, says what to do', async (code, advice) => {
+    const { cache, forCase } = await openLab()
+    const wrapped = new StageError('inputs', 'cannot', { cause: Object.assign(new Error('open'), { code }) })
+    for (const [key, thrown] of [
+      ['k', wrapped],
+      ['l', wrapped.cause],
+    ] as const) {
+      const error = await forCase()
+        .step(spec(key), () => Promise.reject(thrown))
+        .catch((caught: unknown) => caught)
+      expect((error as StageError).message).toContain(advice)
+    }
+    await cache.close()
+  })
+
   test.each(['ENOSPC', 'EDQUOT', 'EFBIG'])('%s is an error that says what to do, wherever it hides', async (code) => {
     const { cache, forCase } = await openLab()
     const deep = new StageError('compile', 'cannot', { cause: Object.assign(new Error('write'), { code }) })
