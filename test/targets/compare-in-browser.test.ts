@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -45,7 +46,7 @@ function numbersOf({ found, logits }: Compared): [string, number][] {
 }
 
 function compareHere(): Compared {
-  const script = "import { compareAll } from './test/compare-everywhere.mjs'; console.log(await compareAll())"
+  const script = "import { compareAll } from './test/workers/compare-everywhere.mjs'; console.log(await compareAll())"
   const env = { ...process.env, ASSAY_KERNELS: 'wasm' }
   return JSON.parse(
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT, env, encoding: 'utf8' }),
@@ -71,11 +72,12 @@ describeWithBrowser('comparing in a page', () => {
     await page.route(`${ORIGIN}/**`, async (route) => {
       const { pathname } = new URL(route.request().url())
       if (pathname === '/') return route.fulfill({ contentType: 'text/html', body: '<title>page</title>' })
-      return route.fulfill({ contentType: 'text/javascript', body: await readFile(`${ROOT}${pathname}`, 'utf8') })
+      const body = await readFile(join(ROOT, pathname), 'utf8').catch(() => null)
+      return route.fulfill(body === null ? { status: 404 } : { contentType: 'text/javascript', body })
     })
     await page.goto(`${ORIGIN}/`)
     if (kernels) await page.evaluate(`globalThis.process = { env: { ASSAY_KERNELS: '${kernels}' } }`)
-    const text = await page.evaluate("import('/test/compare-everywhere.mjs').then(({ compareAll }) => compareAll())")
+    const text = await page.evaluate("import('/test/workers/compare-everywhere.mjs').then(({ compareAll }) => compareAll())")
     await page.close()
     expect(heard).toEqual([])
     return JSON.parse(String(text))
