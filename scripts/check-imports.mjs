@@ -1,5 +1,5 @@
-// Checks that imports in src/ and web/ point one way and never in a circle, and that no exported type name means two
-// things; the rules are in import-rules.mjs.
+// Checks that imports in src/ and web/ point one way and never in a circle, that no exported type name means two things,
+// and that no folder is too full; the rules of imports are in import-rules.mjs.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -105,12 +105,26 @@ function nameProblems() {
   return doubled.map(([name, paths]) => `the exported type ${name} is declared in ${paths.join(' and ')}`)
 }
 
+const MOST_FILES = 25
+
+/** A folder that nobody can take in at a glance wants a name for a part of it. */
+function folderProblems(folder) {
+  const entries = readdirSync(folder, { withFileTypes: true })
+  const inside = entries
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => folderProblems(join(folder, name)))
+  const count = entries.filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name)).length
+  const where = relative(root, folder)
+  return [...(count > MOST_FILES ? [`${where} has ${count} files side by side, at most ${MOST_FILES}`] : []), ...inside]
+}
+
 const problems = [
   ...sources(src).flatMap(problemsOf),
   ...browserProblems(),
   ...cycleProblems(),
   ...nameProblems(),
   ...sources(web).flatMap(webProblems),
+  ...['src', 'web', 'test'].flatMap((folder) => folderProblems(join(root, folder))),
 ]
 for (const problem of problems) console.error(problem)
 process.exit(problems.length > 0 ? 1 : 0)
