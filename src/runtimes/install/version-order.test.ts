@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { highestVersion, isExactVersion, newestReleases } from './version-order.ts'
+import { compareVersions, highestVersion, isExactVersion, newestReleases } from './version-order.ts'
 
 describe('the order of versions', () => {
   test.each([
@@ -33,4 +33,13 @@ describe('the order of versions', () => {
       expect(isExactVersion(text)).toBe(false)
     },
   )
+})
+
+test.each([
+  ['3.14.0rc1', '3.13.9', 1],
+  ['3.14.0rc1', '3.14.0', -1],
+  ['3.13.0+', '3.13.0', 0],
+  ['1.30.0-dev.1', '1.30.0', -1],
+])('%s beside %s: %i', (a, b, order) => {
+  expect(compareVersions(a, b)).toBe(order)
 })
