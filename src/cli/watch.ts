@@ -35,18 +35,15 @@ export async function watch(
 interface NextRun {
   readonly isFirst?: boolean
   readonly only?: readonly string[]
+  readonly suites?: readonly string[]
   readonly lastFailed?: boolean
 }
 
-function narrowed(invocation: Invocation, { only, lastFailed, isFirst = false }: NextRun): Invocation {
+function narrowed(invocation: Invocation, { only, suites, lastFailed, isFirst = false }: NextRun): Invocation {
   const { values } = invocation
-  const isAgain = !isFirst
-  return {
-    ...invocation,
-    isAgain,
-    values: { ...values, lastFailed: lastFailed ?? values.lastFailed },
-    ...(only && { only }),
-  }
+  const asked = invocation.asked.filter(({ kind }) => suites?.includes(kind.name) ?? true)
+  const settled = { ...values, lastFailed: lastFailed ?? values.lastFailed }
+  return { ...invocation, asked, values: settled, isAgain: !isFirst, ...(only && { only }) }
 }
 
 /** What is wrong now, such as a mistyped configuration, may be right after the next change. */
@@ -70,7 +67,8 @@ async function nextChoice(files: FileWatch, io: CommandIo): Promise<NextRun | 'q
     const happened = await Promise.race([files.change(ending.signal), interruption, ...(keys ? [keys] : [])])
     if (typeof happened === 'string') return CHOICES[happened]
     io.stderr.write(`changed: ${happened.files.map((path) => cleanText(relative(io.cwd, path))).join(', ')}\n`)
-    return happened.models ? { only: happened.models } : {}
+    const { models, suites } = happened
+    return models && suites ? { only: models, suites } : {}
   } finally {
     ending.abort()
   }

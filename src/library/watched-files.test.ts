@@ -14,9 +14,9 @@ async function watching(folder: string, more: Partial<CommandRequest> = {}, conf
   const watch = new FileWatch(folder, config, atOnce)
   await watch.begin(await invoked(folder, more))
   const change = async () => {
-    const { files, models } = await watch.change(never)
+    const { files, models, suites } = await watch.change(never)
     const named = (paths: readonly string[]) => paths.map((path) => path.slice(folder.length + 1))
-    return { files: named(files), models: models && named(models) }
+    return { files: named(files), models: models && named(models), suites }
   }
   return {
     change,
@@ -31,17 +31,25 @@ describe('a change', () => {
     const { change, watch, write } = await watching(folder, { words: ['nets'] })
     write('nets/b.tmp', OTHER)
     renameSync(join(folder, 'nets/b.tmp'), join(folder, 'nets/b.onnx'))
-    expect(await change()).toEqual({ files: ['nets/b.onnx'], models: ['nets/b.onnx'] })
+    expect(await change()).toEqual({ files: ['nets/b.onnx'], models: ['nets/b.onnx'], suites: ['onnx'] })
     await watch.begin(await invoked(folder, { words: ['nets'] }))
     write('nets/c.onnx', OTHER)
-    expect(await change()).toEqual({ files: ['nets/c.onnx'], models: ['nets/c.onnx'] })
+    expect(await change()).toEqual({ files: ['nets/c.onnx'], models: ['nets/c.onnx'], suites: ['onnx'] })
+  })
+
+  test('of a Hugging Face folder concerns that folder alone', async () => {
+    const config = '{ "model_type": "llama" }'
+    const folder = folderWith({ 'nets/a.onnx': MODEL, 'nets/hf/config.json': config, 'nets/hf/model.safetensors': 'w' })
+    const { change, write } = await watching(folder, { words: ['nets'] })
+    write('nets/hf/model.safetensors', 'other weights')
+    expect(await change()).toEqual({ files: ['nets/hf/model.safetensors'], models: ['nets/hf'], suites: ['folders'] })
   })
 
   test('of a model that goes concerns all', async () => {
     const folder = folderWith({ 'nets/a.onnx': MODEL, 'nets/b.onnx': MODEL })
     const { change } = await watching(folder, { words: ['nets'] })
     rmSync(join(folder, 'nets/b.onnx'))
-    expect(await change()).toEqual({ files: ['nets/b.onnx'], models: null })
+    expect(await change()).toEqual({ files: ['nets/b.onnx'], models: null, suites: null })
   })
 
   test.each([
@@ -52,7 +60,7 @@ describe('a change', () => {
     const folder = folderWith({ 'a.onnx': MODEL, 'other.onnx': MODEL })
     const { change, write } = await watching(folder, { words: ['a.onnx'], options })
     write(name, 'changed')
-    expect(await change()).toEqual({ files: [name], models: null })
+    expect(await change()).toEqual({ files: [name], models: null, suites: null })
   })
 
   test('of a tool of the toolchain under test concerns all', async () => {
@@ -64,7 +72,7 @@ describe('a change', () => {
     const folder = folderWith({ 'a.onnx': MODEL, 'tool.cjs': '', 'assay.config.json': config })
     const { change, write } = await watching(folder)
     write('tool.cjs', 'process.exitCode = 1')
-    expect(await change()).toEqual({ files: ['tool.cjs'], models: null })
+    expect(await change()).toEqual({ files: ['tool.cjs'], models: null, suites: null })
   })
 
   test('of the configuration concerns all, and is seen where nothing else is known', async () => {
@@ -72,7 +80,11 @@ describe('a change', () => {
     const watch = new FileWatch(folder, undefined, atOnce)
     await watch.begin(null)
     writeFileSync(join(folder, 'assay.config.json'), '{ "seed": 1 }')
-    expect(await watch.change(never)).toEqual({ files: [join(folder, 'assay.config.json')], models: null })
+    expect(await watch.change(never)).toEqual({
+      files: [join(folder, 'assay.config.json')],
+      models: null,
+      suites: null,
+    })
     const named = new FileWatch(folder, 'mine.json', atOnce)
     await named.begin(null)
     writeFileSync(join(folder, 'assay.config.json'), '{ "seed": 12 }')
@@ -84,7 +96,7 @@ describe('a change', () => {
     const folder = folderWith()
     const { change, write } = await watching(folder, { words: ['a.onnx'] })
     write('a.onnx', 'no model')
-    expect(await change()).toEqual({ files: ['a.onnx'], models: ['a.onnx'] })
+    expect(await change()).toEqual({ files: ['a.onnx'], models: ['a.onnx'], suites: ['onnx'] })
   })
 })
 

@@ -12,16 +12,24 @@ type Stamps = ReadonlyMap<string, string>
 
 /** What a verdict depends on and a person may change. */
 interface Watched {
-  /** Model → stamps of its file and of its external data. */
-  readonly models: ReadonlyMap<string, Stamps>
+  readonly models: ReadonlyMap<string, WatchedModel>
   /** The configuration and whatever else all models depend on. */
   readonly others: Stamps
+}
+
+interface WatchedModel {
+  /** Of its file and of its external data. */
+  readonly stamps: Stamps
+  /** The suites that judge it. */
+  readonly suites: readonly string[]
 }
 
 export interface Change {
   readonly files: readonly string[]
   /** Only these models are concerned; null: all. */
   readonly models: readonly string[] | null
+  /** The suites that judge them; null: all. */
+  readonly suites: readonly string[] | null
 }
 
 const EVERY_MS = 300
@@ -63,18 +71,20 @@ export class FileWatch {
       const now = await this.#look()
       const isQuiet = differences(before, now).length === 0
       const files = differences(this.#seen!, now)
-      if (isQuiet && files.length > 0) return { files, models: concerned(this.#seen!, now) }
+      if (isQuiet && files.length > 0) return { files, ...concerned(this.#seen!, now) }
       before = now
       await this.#pause(Math.max(EVERY_MS, (performance.now() - startedMs) / SHARE), signal)
     }
   }
 
   async #look(): Promise<Watched> {
-    const models = new Map<string, Stamps>()
+    const models = new Map<string, WatchedModel>()
     const others = [...this.#configs(), ...(this.#expected === null ? [] : [this.#expected])]
-    for (const look of this.#looks) {
+    for (const { suite, look } of this.#looks) {
       const found = await look()
-      for (const [path, files] of found.models) models.set(path, await stampsOf(files))
+      for (const [path, files] of found.models) {
+        models.set(path, { stamps: await stampsOf(files), suites: [...(models.get(path)?.suites ?? []), suite] })
+      }
       others.push(...found.others)
     }
     return { models, others: await stampsOf(others) }
@@ -86,7 +96,10 @@ export class FileWatch {
   }
 }
 
-type Look = () => Promise<WatchedFiles>
+interface Look {
+  readonly suite: string
+  readonly look: () => Promise<WatchedFiles>
+}
 
 /** What the suites of an invocation look at; those that ask for nothing to be watched are refused. */
 async function looksOf({ asked }: Invocation): Promise<Look[]> {
@@ -94,7 +107,11 @@ async function looksOf({ asked }: Invocation): Promise<Look[]> {
   if (unwatched && asked.every(({ work }) => !work.watches)) {
     throw new UsageError('option', `--watch has nothing to watch for assay ${unwatched.kind.command.name}`)
   }
-  return Promise.all(asked.flatMap(({ work, asked: what }) => work.watches?.(what) ?? []))
+  const looks = asked.map(async ({ kind, work, asked: what }) => {
+    const look = await work.watches?.(what)
+    return look ? [{ suite: kind.name, look }] : []
+  })
+  return (await Promise.all(looks)).flat()
 }
 
 function expectedFile({ values, loaded, cwd }: Invocation): string {
@@ -124,17 +141,21 @@ function differences(before: Watched, after: Watched): string[] {
   return [...differing(before.others, after.others), ...differing(flat(before.models), flat(after.models))]
 }
 
-const flat = (models: Watched['models']): Stamps => new Map([...models.values()].flatMap((stamps) => [...stamps]))
+const flat = (models: Watched['models']): Stamps => new Map([...models.values()].flatMap(({ stamps }) => [...stamps]))
 
 function differing(before: Stamps, after: Stamps): string[] {
   const paths = new Set([...before.keys(), ...after.keys()])
   return [...paths].filter((path) => (before.get(path) ?? 'absent') !== (after.get(path) ?? 'absent'))
 }
 
-function concerned(before: Watched, after: Watched): string[] | null {
-  if (differing(before.others, after.others).length > 0) return null
+const ALL = { models: null, suites: null }
+
+function concerned(before: Watched, after: Watched): Pick<Change, 'models' | 'suites'> {
+  if (differing(before.others, after.others).length > 0) return ALL
   const changed = [...after.models].filter(
-    ([path, stamps]) => differing(before.models.get(path) ?? new Map(), stamps).length > 0,
+    ([path, { stamps }]) => differing(before.models.get(path)?.stamps ?? new Map(), stamps).length > 0,
   )
-  return changed.length > 0 ? changed.map(([path]) => path) : null
+  if (changed.length === 0) return ALL
+  const suites = new Set(changed.flatMap(([, model]) => model.suites))
+  return { models: changed.map(([path]) => path), suites: [...suites] }
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { SUITES } from '../../src/suites/registry.ts'
 import { beginAssay, project, type Ran } from '../support/assay.ts'
 import { until } from '../support/events.ts'
+import { affineModel } from '../support/small-models.ts'
 import { TEXTS } from './text-suite.ts'
 
 /** All that it takes to add a suite. */
@@ -72,6 +73,22 @@ test('--watch judges what changes', async () => {
   await waits(2)
   expect(watch.stderr.text).toContain('changed: long.txt\n')
   expect(watch.stdout.text).toMatch(/1 case · run[\s\S]*1 passed in/)
+  watch.interrupt()
+  expect((await watch.end).code).toBe(0)
+})
+
+test('in a run of everything a change concerns only the suite whose model it is', async () => {
+  const folder = project({ ...FILES, 'm.onnx': affineModel() })
+  const config = { models: ['m.onnx'], target: 'ort:cpu,threads=2', texts: { files: ['short.txt'] } }
+  writeFileSync(join(folder, 'assay.config.json'), JSON.stringify(config))
+  const watch = beginAssay(['run', '--watch'], folder, {}, WITH_TEXTS)
+  const waits = (times: number) =>
+    until(() => watch.stderr.text.split('waiting for changes').length > times, 'it waits for changes')
+  await waits(1)
+  expect(watch.stdout.text).toContain('2 passed')
+  writeFileSync(join(folder, 'short.txt'), 'fewer\n')
+  await waits(2)
+  expect(watch.stdout.text.split('2 passed')[1]).toMatch(/1 case · run[\s\S]*short\.txt[\s\S]*1 passed in/)
   watch.interrupt()
   expect((await watch.end).code).toBe(0)
 })
