@@ -1,10 +1,11 @@
 import type { FailureDetail } from '../../domain/errors.ts'
 import { secretsHider } from '../../domain/redact.ts'
 import type { Limits } from '../contract.ts'
+import type { ChildExit } from '../process/child-exit.ts'
 import type { EndDetail } from '../protocol/messages.ts'
-import type { Exit, WorkerProcess } from './worker-process.ts'
+import type { WorkerProcess } from './worker-process.ts'
 
-export function describeExit(exit: Exit, unfinished: string | null = null): string {
+export function describeExit(exit: ChildExit, unfinished: string | null = null): string {
   if (exit.signal === null && exit.exitCode === null) return 'the worker hangs and cannot even be killed'
   const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
   return `the worker ${how}${unfinished ? `, ${unfinished}` : ' before it answered'}`
@@ -16,7 +17,7 @@ export function overMemory(residentBytes: number, limits: Limits): string {
 }
 
 /** `elsewhere`: how that ended which the worker stands for; its own end says nothing then. */
-export function exitDetail({ argv, tail }: WorkerProcess, exit: Exit, elsewhere: EndDetail = {}): FailureDetail {
+export function exitDetail({ argv, tail }: WorkerProcess, exit: ChildExit, elsewhere: EndDetail = {}): FailureDetail {
   const { exitCode, signal } = Object.keys(elsewhere).length > 0 ? elsewhere : exit
   return {
     ...(argv[0] !== undefined && { tool: argv[0] }),

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../domain/clock.ts'
 import type { Limits, WorkerLaunch } from '../contract.ts'
 import { type FailureKind, RefusedRequest, WorkerFailure } from '../failure.ts'
+import type { ChildExit } from '../process/child-exit.ts'
 import { peakBytesOf, watchMemory } from '../process/memory-watch.ts'
 import { encodeHead, type Frame, FrameReader, ProtocolError } from '../protocol/frame.ts'
 import {
@@ -15,7 +16,7 @@ import {
 import type { Outgoing } from '../protocol/outgoing.ts'
 import { describeExit, exitDetail, overMemory } from './describe-failure.ts'
 import { StageClock } from './stage-clock.ts'
-import { type Exit, startProcess, type WorkerProcess } from './worker-process.ts'
+import { startProcess, type WorkerProcess } from './worker-process.ts'
 
 /** What belongs to a request: its limit, what follows it, and what to make of what comes back. */
 interface RequestOptions<T> {
@@ -223,7 +224,7 @@ export class WorkerConnection {
     this.#fail('aborted', () => 'the host could not go on')
   }
 
-  #fail(kind: FailureKind, describe: (exit: Exit) => string): void {
+  #fail(kind: FailureKind, describe: (exit: ChildExit) => string): void {
     if (this.#ending && !this.#pending) return
     this.#ending = true
     this.#stopWatching()

@@ -5,19 +5,13 @@ import { describeTooManyFiles } from '../../domain/error-code.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { secretsHider } from '../../domain/redact.ts'
 import type { WorkerLaunch } from '../contract.ts'
+import { type ChildExit, childExit } from '../process/child-exit.ts'
 import { eachLine } from '../process/each-line.ts'
 import { inheritedEnvironment } from '../process/inherited-environment.ts'
 import { ProcessGroup } from '../process/process-group.ts'
 import { markVariables, newMark } from '../process/process-mark.ts'
 import { Tail } from '../process/tail.ts'
 import { encodeHead } from '../protocol/frame.ts'
-
-export interface Exit {
-  readonly exitCode: number | null
-  readonly signal: NodeJS.Signals | null
-  /** The program could not be started at all. */
-  readonly problem: Error | null
-}
 
 /** A worker as the system sees it: a process group, its channel and what it printed. */
 export interface WorkerProcess {
@@ -31,14 +25,11 @@ export interface WorkerProcess {
   /** Takes what a person should know now. */
   notify(text: string): void
   /** Resolves when it has ended and everything that it printed was read. */
-  readonly exited: Promise<Exit>
+  readonly exited: Promise<ChildExit>
   kill(): void
 }
 
-/** Children that hold the pipes open must not keep us waiting for ever. */
-const LAST_WORDS_MS = 500
-
-const STILL_THERE: Exit = { exitCode: null, signal: null, problem: null }
+const STILL_THERE: ChildExit = { exitCode: null, signal: null, problem: null }
 
 export function startProcess(launch: WorkerLaunch): WorkerProcess {
   const [program = '', ...args] = launch.argv
@@ -68,7 +59,7 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
   if (launch.order) input.write(encodeHead(launch.order, 0))
   const group = new ProcessGroup(child, mark)
   const unkillable = group.unkillable.then(() => STILL_THERE)
-  const exited = Promise.race([exitOf(child, group), unkillable]).then(async (exit) => {
+  const exited = Promise.race([childExit(child, () => group.killRest()), unkillable]).then(async (exit) => {
     if (launch.scratch !== undefined) await removeFolder(launch.scratch)
     return exit
   })
@@ -86,21 +77,6 @@ function refuseUnopened(child: ChildProcess): void {
   if ((child.stdio as unknown) !== undefined) return
   child.on('error', () => {})
   throw new UsageError('EMFILE', describeTooManyFiles('EMFILE'))
-}
-
-function exitOf(child: ChildProcess, group: ProcessGroup): Promise<Exit> {
-  return new Promise((resolve) => {
-    child.on('error', (problem) => resolve({ exitCode: null, signal: null, problem }))
-    child.on('exit', (exitCode, signal) => {
-      const settle = () => resolve({ exitCode, signal, problem: null })
-      child.on('close', settle)
-      setTimeout(() => {
-        for (const stream of child.stdio) stream?.destroy()
-        settle()
-      }, LAST_WORDS_MS).unref()
-      group.killRest()
-    })
-  })
 }
 
 /** The last processes of a group may still be writing there. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { text } from 'node:stream/consumers'
 import type { Environment } from '../../domain/environment.ts'
+import { childExit } from '../process/child-exit.ts'
 import { Tail } from '../process/tail.ts'
 
 interface NpmRun {
@@ -16,11 +16,11 @@ export async function runNpm(args: readonly string[], folder: string, environmen
   const child = spawn('npm', argv, { cwd: folder, env: npmEnvironment(environment), stdio: ['ignore', 'pipe', 'pipe'] })
   const tail = new Tail()
   tail.drain(child.stderr)
-  const ended = new Promise<{ exitCode: number | null; problem: Error | null }>((resolve) => {
-    child.on('error', (error) => resolve({ exitCode: null, problem: error }))
-    child.on('close', (code) => resolve({ exitCode: code, problem: null }))
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    stdout += part
   })
-  const [stdout, { exitCode, problem }] = await Promise.all([text(child.stdout), ended])
+  const { exitCode, problem } = await childExit(child)
   const complaint = problem?.message ?? (tail.text().trim() || `exit code ${exitCode}`)
   return { succeeded: exitCode === 0, stdout, complaint }
 }

@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { inheritedEnvironment } from '../process/inherited-environment.ts'
+import { Tail } from '../process/tail.ts'
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
@@ -36,7 +37,7 @@ export class PythonLines {
   readonly #idleMs: number
   #idle: NodeJS.Timeout | undefined
   #child: Child | null = null
-  #stderr = ''
+  readonly #stderr = new Tail(KEPT_STDERR)
   #waiting: Waiting | null = null
   #last: Promise<unknown> = Promise.resolve()
 
@@ -77,9 +78,7 @@ export class PythonLines {
     const child = spawn(program, words, { env, stdio: ['pipe', 'pipe', 'pipe'] })
     this.#child = child
     createInterface({ input: child.stdout }).on('line', (line) => this.#take(line))
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr = `${this.#stderr}${text}`.slice(-KEPT_STDERR)
-    })
+    this.#stderr.drain(child.stderr)
     // How it ended is said below.
     child.stdin.on('error', () => {})
     child.on('error', (error) => this.#end(child, error.message))
@@ -95,7 +94,7 @@ export class PythonLines {
     if (this.#child !== child) return
     this.#child = null
     child.kill('SIGKILL')
-    this.#waiting?.reject(new PythonDied(why, this.#stderr))
+    this.#waiting?.reject(new PythonDied(why, this.#stderr.text()))
   }
 }
 

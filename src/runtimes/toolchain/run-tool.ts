@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { type FailureDetail, StageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import { WorkerFailure } from '../failure.ts'
+import { type ChildExit, childExit, closePipes } from '../process/child-exit.ts'
 import { locateProgram } from '../process/locate-program.ts'
 import { LastError } from '../worker/last-error.ts'
 import type { ToolStage } from './definition.ts'
@@ -20,14 +21,6 @@ export interface ToolOrder {
   readonly inWords?: (text: string) => string
 }
 
-interface ToolExit {
-  readonly exitCode: number | null
-  readonly signal: NodeJS.Signals | null
-}
-
-/** Children that hold the pipes open must not keep us waiting for ever. */
-const LAST_WORDS_MS = 500
-
 /** Runs a tool to its end; gives the time that it took and the end of what it printed. */
 export async function runTool(order: ToolOrder): Promise<{ durationMs: number; printed: string }> {
   const { stage, argv, limitMs, inWords = (text) => text } = order
@@ -40,7 +33,7 @@ export async function runTool(order: ToolOrder): Promise<{ durationMs: number; p
   const name = toolName(argv)
   const detail: FailureDetail = { tool: program, argv, stderr: printed }
   if (exit === 'late') throw new LastError(stage, `${name} did not end within ${limitMs} ms`, { detail })
-  if (exit instanceof Error) throw new StageError(stage, `cannot start ${name}: ${exit.message}`, { detail })
+  if (exit.problem) throw new StageError(stage, `cannot start ${name}: ${exit.problem.message}`, { detail })
   if (exit.exitCode === 0) return { durationMs, printed }
   const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
   const reason = cleanText(inWords(tellingLine(printed)), SHOWN_WIDTH)
@@ -70,37 +63,19 @@ function programOf({ stage, argv, cwd, env }: ToolOrder): string {
 }
 
 /** In our own process group, so that whoever ends this worker ends its tools. */
-function exitOf(
-  program: string,
-  { argv, cwd, env, limitMs }: ToolOrder,
-  log: ToolLog,
-): Promise<ToolExit | Error | 'late'> {
+function exitOf(program: string, { argv, cwd, env, limitMs }: ToolOrder, log: ToolLog): Promise<ChildExit | 'late'> {
   const child = spawn(program, argv.slice(1), { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   log.drain(child.stdout)
   log.drain(child.stderr)
-  const stopListening = () => {
-    child.stdout.destroy()
-    child.stderr.destroy()
-  }
   return new Promise((resolve) => {
     const late = setTimeout(() => {
       child.kill('SIGKILL')
-      stopListening()
+      closePipes(child)
       resolve('late')
     }, limitMs)
-    child.on('error', (error) => {
-      clearTimeout(late)
-      resolve(error)
-    })
-    child.on('exit', (exitCode, signal) => {
-      clearTimeout(late)
-      const settle = () => resolve({ exitCode, signal })
-      child.on('close', settle)
-      setTimeout(() => {
-        stopListening()
-        settle()
-      }, LAST_WORDS_MS).unref()
-    })
+    const inTime = () => clearTimeout(late)
+    child.on('error', inTime)
+    childExit(child, inTime).then(resolve)
   })
 }
 

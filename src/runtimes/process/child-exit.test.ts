@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { childExit } from './child-exit.ts'
+
+test('a child that holds the pipes open keeps nobody waiting, and what was printed before is there', async () => {
+  const child = spawn('sh', ['-c', 'sleep 300 & echo $!; exit 3'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let printed = ''
+  child.stdout.on('data', (part: Buffer) => {
+    printed += part
+  })
+  expect(await childExit(child)).toEqual({ exitCode: 3, signal: null, problem: null })
+  const sleeper = Number(printed)
+  expect(process.kill(sleeper, 0)).toBe(true)
+  process.kill(sleeper, 'SIGKILL')
+})
+
+test('a program that cannot be started has a problem', async () => {
+  const { problem } = await childExit(spawn('/nowhere/program'))
+  expect(problem?.message).toContain('ENOENT')
+})
+
+test('what is to be done between its end and the end of its pipes is done', async () => {
+  const done: string[] = []
+  await childExit(spawn('true'), () => done.push('exited'))
+  expect(done).toEqual(['exited'])
+})

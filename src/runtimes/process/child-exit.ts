@@ -1,0 +1,31 @@
+import type { ChildProcess } from 'node:child_process'
+
+export interface ChildExit {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  /** The program could not be started at all. */
+  readonly problem: Error | null
+}
+
+/** Children that hold the pipes open must not keep us waiting for ever. */
+const LAST_WORDS_MS = 500
+
+/** Resolves when a child has ended and everything that it printed was read; `onExit` comes between the two. */
+export function childExit(child: ChildProcess, onExit?: () => void): Promise<ChildExit> {
+  return new Promise((resolve) => {
+    child.on('error', (problem) => resolve({ exitCode: null, signal: null, problem }))
+    child.on('exit', (exitCode, signal) => {
+      const settle = () => resolve({ exitCode, signal, problem: null })
+      child.on('close', settle)
+      setTimeout(() => {
+        closePipes(child)
+        settle()
+      }, LAST_WORDS_MS).unref()
+      onExit?.()
+    })
+  })
+}
+
+export function closePipes(child: ChildProcess): void {
+  for (const stream of child.stdio) stream?.destroy()
+}
