@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "workers", "python"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "workers", "python"))
 from assay_worker.engines.matrix_tiles import avoid_forbidden_tiles
 
 asked = json.load(sys.stdin)
