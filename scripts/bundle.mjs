@@ -29,11 +29,14 @@ const PROGRAMS = [
 ]
 const PAGE_SCRIPTS = ['runtimes/browser/page/main', 'runtimes/browser/page/worker']
 
+/** The second one says that the machine is busy. */
+const NOT_PROBLEMS = new Set(['INEFFECTIVE_DYNAMIC_IMPORT', 'PLUGIN_TIMINGS'])
+
 const common = {
   cwd: root,
   transform: { target: 'node20.19' },
   onLog(level, log, print) {
-    if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') return
+    if (NOT_PROBLEMS.has(log.code)) return
     if (level === 'warn') throw new Error(log.message)
     print(level, log)
   },
