@@ -3,11 +3,11 @@ import { UsageError } from '../domain/errors.ts'
 import { cleanProse } from '../domain/text.ts'
 import type { CommandIo } from './io.ts'
 
-/** The person went away, by Ctrl-C or Ctrl-D. */
+/** The user pressed Ctrl-C or Ctrl-D. */
 export class Declined extends Error {}
 
 export interface Questions {
-  /** Asks until the answer can be read; an empty one is the default. */
+  /** Asks until the answer can be read; an empty answer means the default. */
   ask<T>(question: string, usual: string, read: (answer: string) => T): Promise<T>
   close(): void
 }

@@ -2,25 +2,25 @@ import { flag, list, number, oneOf, path, text, whole } from '../options/kinds.t
 import { type Option, type OptionTable, pick } from '../options/table.ts'
 import { TEST_OPTIONS } from '../suites/onnx/options.ts'
 
-/** Of `assay config`, which also takes the options of every suite. */
+/** Options of `assay config`, which also takes those of every suite. */
 export function configOptions(all: OptionTable) {
   const showOrigin = {
     flags: '--show-origin',
     kind: flag,
     default: false,
     commandLineOnly: true,
-    help: 'where each value came from',
+    help: 'show where each value came from',
   } satisfies Option<boolean>
   return { showOrigin, ...all } satisfies OptionTable
 }
 
-/** Of `assay list`, which also takes the options of every suite. */
+/** Options of `assay list`, which also takes those of every suite. */
 export function listOptions(all: OptionTable) {
   const steps = {
     flags: '--steps <id>',
     kind: text,
     commandLineOnly: true,
-    help: 'print the steps of a case in the last run that judged it: files, keys, hit or why they were made',
+    help: 'print the steps of a case in the last run that judged it: files, keys, cache hits, or why they were made',
     completes: 'keywords',
   } satisfies Option<string>
   return { steps, ...all } satisfies OptionTable
@@ -32,7 +32,7 @@ export const MERGE_OPTIONS = {
     kind: flag,
     default: false,
     commandLineOnly: true,
-    help: 'merge although some shards are not there',
+    help: 'merge even if some shards are missing',
   },
   saveDurations: {
     flags: '--save-durations <file>',
@@ -59,13 +59,13 @@ export const DIFF_OPTIONS = {
     flags: '--tensor <name>',
     kind: text,
     commandLineOnly: true,
-    help: 'look at this tensor of several',
+    help: 'compare only this tensor',
   },
   slice: {
     flags: '--slice <0,:,:,17>',
     kind: text,
     commandLineOnly: true,
-    help: 'the slice that is shown (default: the last two axes at the worst place)',
+    help: 'slice to show (default: the last two axes at the worst place)',
   },
   png: {
     flags: '--png <file>',
@@ -77,17 +77,17 @@ export const DIFF_OPTIONS = {
     flags: '--run <run>',
     kind: text,
     commandLineOnly: true,
-    help: 'the run that cases are of: a folder, an id, last or last~1 (default: last)',
+    help: 'run that the cases belong to: a folder, an id, last or last~1 (default: last)',
   },
   case: {
     flags: '--case <id>',
     kind: text,
     commandLineOnly: true,
-    help: 'of two runs, what they gave for this case',
+    help: 'with two runs: compare what they gave for this case',
   },
   json: TEST_OPTIONS.json,
-  outputDir: { ...TEST_OPTIONS.outputDir, help: 'where run records are' },
-  verbose: { ...TEST_OPTIONS.verbose, help: 'all tensors, all lines' },
+  outputDir: { ...TEST_OPTIONS.outputDir, help: 'where run records are stored' },
+  verbose: { ...TEST_OPTIONS.verbose, help: 'show all tensors and all lines' },
   color: TEST_OPTIONS.color,
 } satisfies OptionTable
 
@@ -98,7 +98,7 @@ export const THRESHOLDS_OPTIONS = {
     default: [],
     commandLineOnly: true,
     documented: ['--models <id...>'],
-    help: 'exactly these models, by id or folder (default: all that have metric files)',
+    help: 'only these models, by id or folder (default: all with metric files)',
   },
   metrics: {
     flags: '--metrics <name...>',
@@ -106,7 +106,7 @@ export const THRESHOLDS_OPTIONS = {
     default: ['ce', 'diff_mean'],
     commandLineOnly: true,
     completes: ['ce', 'diff_mean', 'prob_mean', 'prob_std'],
-    help: 'what thresholds are learnt for: ce, diff_mean, prob_mean, prob_std',
+    help: 'metrics to learn thresholds for: ce, diff_mean, prob_mean, prob_std',
   },
   metricsDir: {
     flags: '--metrics-dir <folder>',
@@ -122,7 +122,7 @@ export const THRESHOLDS_OPTIONS = {
     commandLineOnly: true,
     documented: ['--output_path <folder>'],
     completes: 'folders',
-    help: 'where thresholds files are written (default: beside the metric files)',
+    help: 'where thresholds files are written (default: next to the metric files)',
   },
   layerIo: {
     flags: '--layer_io',
@@ -148,7 +148,7 @@ export const BOARDS_OPTIONS = {
     kind: flag,
     default: false,
     commandLineOnly: true,
-    help: 'with free: also from somebody who is using the board',
+    help: 'with free: free the board even if somebody is using it',
   },
   ...pick(TEST_OPTIONS, ['board', 'json', 'config', 'noConfig', 'color']),
 } satisfies OptionTable
@@ -159,7 +159,7 @@ export const INIT_OPTIONS = {
     kind: list,
     commandLineOnly: true,
     completes: 'files',
-    help: 'where the models are: file, folder or quoted glob, relative to the folder; repeatable (default: those found, or models/**/*.onnx)',
+    help: 'model file, folder or quoted glob, relative to the folder; repeatable (default: those found, or models/**/*.onnx)',
   },
   target: {
     flags: '--target <target>',
@@ -173,16 +173,16 @@ export const INIT_OPTIONS = {
     kind: text,
     commandLineOnly: true,
     completes: ['github', 'gitlab', 'none'],
-    help: 'github, gitlab or none (default: github, or none beside a .gitlab-ci.yml)',
+    help: 'github, gitlab or none (default: github, or none if there is a .gitlab-ci.yml)',
   },
   sample: {
     flags: '--sample',
     kind: flag,
     commandLineOnly: true,
     negatable: true,
-    help: 'make a small sample model, or not with --no-sample (default: where there are no models)',
+    help: 'make a small sample model; --no-sample makes none (default: make one if there are no models)',
   },
-  yes: { flags: '-y, --yes', kind: flag, default: false, commandLineOnly: true, help: 'ask nothing' },
+  yes: { flags: '-y, --yes', kind: flag, default: false, commandLineOnly: true, help: 'ask no questions' },
   force: { flags: '--force', kind: flag, default: false, commandLineOnly: true, help: 'overwrite what is there' },
   color: TEST_OPTIONS.color,
 } satisfies OptionTable
@@ -191,7 +191,7 @@ export const SETUP_OPTIONS = {
   python: {
     ...TEST_OPTIONS.python,
     commandLineOnly: true,
-    help: 'the Python that the environment is made from (default: python3 of PATH); with --list, the one that is looked at',
+    help: 'Python to make the environment from (default: python3 in PATH); with --list: the Python to look at',
   },
   list: {
     flags: '--list',
@@ -213,26 +213,29 @@ export const MICRO_OPTIONS = {
     kind: path,
     commandLineOnly: true,
     completes: 'folders',
-    help: 'the folder to write, new or empty',
+    help: 'folder to write to, new or empty',
   },
   layers: sizeOption('--layers <count>', 'decoder layers (default: 3)'),
   hidden: sizeOption('--hidden <size>', 'width of the hidden state (default: 64)'),
   heads: sizeOption('--heads <count>', 'attention heads (default: 4)'),
-  kvHeads: sizeOption('--kv-heads <count>', 'heads of keys and values (default: half of --heads; gpt2: all)'),
+  kvHeads: sizeOption('--kv-heads <count>', 'key and value heads (default: half of --heads; gpt2: all)'),
   intermediate: sizeOption(
     '--intermediate <size>',
     'width inside the feed-forward block (default: about 8/3 of --hidden; gpt2: 4 times)',
   ),
   vocab: sizeOption('--vocab <size>', 'tokens, at least 257 (default: 512)'),
   positions: sizeOption('--positions <count>', 'longest sequence (default: 4096)'),
-  slidingWindow: sizeOption('--sliding-window <count>', 'positions that one looks back, for mistral (default: all)'),
-  seed: { flags: '--seed <number>', kind: whole(0), default: 42, commandLineOnly: true, help: 'of the weights' },
+  slidingWindow: sizeOption(
+    '--sliding-window <count>',
+    'number of positions that attention looks back, for mistral (default: all)',
+  ),
+  seed: { flags: '--seed <number>', kind: whole(0), default: 42, commandLineOnly: true, help: 'seed of the weights' },
   dtype: {
     flags: '--dtype <dtype>',
     kind: list,
     commandLineOnly: true,
     completes: ['fp32', 'fp16'],
-    help: 'fp16 writes onnx/model_fp16.onnx too (default: fp32 alone)',
+    help: 'fp16 also writes onnx/model_fp16.onnx (default: fp32 only)',
   },
   weights: {
     flags: '--weights <dtype>',
@@ -247,7 +250,7 @@ export const MICRO_OPTIONS = {
     kind: path,
     commandLineOnly: true,
     completes: 'folders',
-    help: 'write the ONNX files of a folder that has config.json and weights already',
+    help: 'write the ONNX files for a folder that already has config.json and weights',
   },
   force: { flags: '--force', kind: flag, default: false, commandLineOnly: true, help: 'overwrite what is there' },
   color: TEST_OPTIONS.color,

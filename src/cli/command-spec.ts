@@ -4,13 +4,13 @@ import type { Action } from './io.ts'
 export interface CommandSpec {
   readonly name: string
   readonly argument?: string
-  /** It takes no words, and says itself what is meant where some are given. */
+  /** Takes no words. If some are given, the command itself says what to type instead. */
   readonly refusesWords?: boolean
   readonly summary: string
   readonly options: OptionTable
   /** What a shell may offer for its argument. */
   readonly completes?: Completes
-  /** It says itself what is wrong there, or nothing. */
+  /** The environment is not checked before the command runs. */
   readonly anyEnvironment?: true
   readonly hidden?: true
   readonly load: () => Promise<Action>

@@ -23,7 +23,7 @@ export interface CommandLineTable {
   readonly commands: readonly CommandSpec[]
   /** Titles in the help, with the options below them. */
   readonly groups: readonly (readonly [string, OptionTable])[]
-  /** Those of every command, which variables of the environment may set. */
+  /** Options of all commands, which environment variables may set. */
   readonly options: readonly OptionSpec[]
 }
 
@@ -34,21 +34,21 @@ export function commandLineTable(suites: readonly SuiteKind[] = SUITES): Command
   return { commands, groups: titledOptions(suites), options }
 }
 
-/** Commands that ask every suite. */
+/** Commands that use every suite. */
 function commandsOverAll(suites: readonly SuiteKind[]): CommandSpec[] {
   const all = topLevelOptions(suites)
   return [
     {
       name: 'run',
       refusesWords: true,
-      summary: 'judge all that the configuration names, as one run',
+      summary: 'judge everything that the configuration names, as one run',
       options: all,
       load: async () => (await import('./commands/run.ts')).run(suites),
     },
     {
       name: 'list',
       argument: '[paths...]',
-      summary: 'print the ids of the cases that would be judged, or the steps of one',
+      summary: 'print the ids of the cases that would be judged, or the steps of one case',
       completes: 'files',
       options: listOptions(all),
       load: async () => (await import('./commands/list.ts')).list(suites),
@@ -56,7 +56,7 @@ function commandsOverAll(suites: readonly SuiteKind[]): CommandSpec[] {
     {
       name: 'config',
       argument: '[paths...]',
-      summary: 'print what the options of a command line mean and where each value came from',
+      summary: 'print the settings that a command line gives and where each value came from',
       completes: 'files',
       options: configOptions(all),
       load: async () => (await import('./commands/config.ts')).config(suites),
@@ -67,7 +67,7 @@ function commandsOverAll(suites: readonly SuiteKind[]): CommandSpec[] {
 function doctor(options: readonly OptionSpec[]): CommandSpec {
   return {
     name: 'doctor',
-    summary: 'what this machine can run, what is missing and how to get it',
+    summary: 'show what this machine can run, what is missing and how to get it',
     options: DOCTOR_OPTIONS,
     anyEnvironment: true,
     load: async () => (await import('./commands/doctor.ts')).doctor(options),
@@ -78,7 +78,7 @@ function completionAnswer(commands: readonly CommandSpec[]): CommandSpec {
   return {
     name: '__complete',
     argument: '[words...]',
-    summary: 'what may stand in place of the last word, for completion scripts',
+    summary: 'print completions of the last word, for completion scripts',
     options: {},
     anyEnvironment: true,
     hidden: true,
@@ -97,14 +97,15 @@ const OTHERS: readonly CommandSpec[] = [
   {
     name: 'diff',
     argument: '[sides...]',
-    summary: 'look at the difference of two tensor files, folders, runs or cases, or of the two sides of one case',
+    summary:
+      'show the difference between two tensor files, folders, runs or cases, or between the two sides of one case',
     options: DIFF_OPTIONS,
     load: async () => (await import('./commands/diff.ts')).diff,
   },
   {
     name: 'merge',
     argument: '<runs...>',
-    summary: 'make one record of the records of all shards',
+    summary: 'combine the records of all shards into one',
     completes: 'folders',
     options: MERGE_OPTIONS,
     load: async () => (await import('./commands/merge.ts')).merge,
@@ -112,7 +113,7 @@ const OTHERS: readonly CommandSpec[] = [
   {
     name: 'cache',
     argument: '[action]',
-    summary: 'status, prune or clear the cache of step products',
+    summary: 'show the status of the cache of step products, prune it or clear it',
     completes: ['status', 'prune', 'clear'],
     options: CACHE_OPTIONS,
     load: async () => (await import('./commands/cache.ts')).cache,
@@ -120,7 +121,7 @@ const OTHERS: readonly CommandSpec[] = [
   {
     name: 'init',
     argument: '[folder]',
-    summary: 'write a configuration, a sample model and a CI file; asks on a terminal',
+    summary: 'write a configuration, a sample model and a CI file; asks questions on a terminal',
     completes: 'folders',
     options: INIT_OPTIONS,
     load: async () => (await import('./commands/init.ts')).init,
@@ -129,7 +130,7 @@ const OTHERS: readonly CommandSpec[] = [
     name: 'micro',
     argument: '[architecture]',
     summary:
-      'write a small decoder with random weights: llama, granite, mistral or gpt2, for transformers and ONNX alike',
+      'write a small decoder with random weights: llama, granite, mistral or gpt2, for both transformers and ONNX',
     completes: ['llama', 'granite', 'mistral', 'gpt2'],
     options: MICRO_OPTIONS,
     load: async () => (await import('./commands/micro.ts')).micro,
@@ -137,7 +138,8 @@ const OTHERS: readonly CommandSpec[] = [
   {
     name: 'setup',
     argument: '[words...]',
-    summary: 'python [engines...]: a Python environment for onnxruntime, onnx-reference, openvino, iree or torch',
+    summary:
+      'python [engines...]: set up a Python environment for onnxruntime, onnx-reference, openvino, iree or torch',
     completes: ['python'],
     options: SETUP_OPTIONS,
     load: async () => (await import('./commands/setup.ts')).setup,
@@ -145,7 +147,7 @@ const OTHERS: readonly CommandSpec[] = [
   {
     name: 'boards',
     argument: '[words...]',
-    summary: 'list boards behind ssh and who has them; free <board> frees one, clean <board> empties what it keeps',
+    summary: 'list ssh boards and who is using them; free <board> frees one, clean <board> removes what is kept on it',
     completes: ['list', 'free', 'clean'],
     options: BOARDS_OPTIONS,
     load: async () => (await import('./commands/boards.ts')).boards,

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { type Environment, setVariables } from '../domain/environment.ts'
 
 export interface HiddenAddress {
-  /** Of a file that leads to the address and that nobody but its user can read. */
+  /** A file that leads to the address and that only its user can read. */
   readonly href: string
   remove(): Promise<void>
 }
@@ -25,7 +25,7 @@ function pageLeadingTo(url: string): string {
   return `<!doctype html>${head}<a href="${url}">Open the page</a>\n`
 }
 
-/** A browser in a snap, as on Ubuntu, sees neither the temporary folder nor hidden ones, but the rest of the home folder. */
+/** A browser in a snap, as on Ubuntu, sees the home folder, but no hidden folders and not the temporary folder. */
 const SNAPS = ['/snap/bin', '/var/lib/snapd/snap/bin']
 
 function placeFor(env: Environment): string {

@@ -9,13 +9,13 @@ export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on:
 
 const NAMES = ['SIGINT', 'SIGTERM'] as const
 
-/** Announces interruptions, as `process` does; whoever listens decides what one means, and the next one. */
+/** Announces interruptions, as `process` does; the listener decides what the first and the next one mean. */
 interface SignalSource {
   on(name: (typeof NAMES)[number], listener: () => void): unknown
   off(name: (typeof NAMES)[number], listener: () => void): unknown
 }
 
-/** All that a command has of the process that it runs in. */
+/** Everything that a command uses of its process. */
 export interface CommandIo {
   readonly cwd: string
   readonly env: Environment
@@ -23,7 +23,7 @@ export interface CommandIo {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
   readonly signals: SignalSource
-  /** Workers that stay for the next command in this process; whoever gives them closes them. */
+  /** Workers that stay for the next command in this process; the caller closes them. */
   readonly workers?: WarmWorkers
 }
 
@@ -33,7 +33,7 @@ export function notice({ stderr }: CommandIo, text: string): void {
   stderr.write(`${text}\n`)
 }
 
-/** What was given may be in it: names of files, words of a configuration. */
+/** The text may contain user input, such as file names or words of a configuration, so it is cleaned. */
 export function complain({ stderr }: CommandIo, text: string): void {
   stderr.write(`assay: ${withoutCommands(cleanProse(text))}\n`)
 }

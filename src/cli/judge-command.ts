@@ -7,10 +7,10 @@ import { type CommandIo, notice, styleOf } from './io.ts'
 import { withListeners } from './listeners.ts'
 import { printCaseIds, reportOutcome, whyNothing } from './outcome.ts'
 
-/** What a command line asks of suites, without what every command has of its process. */
+/** What a command line asks of suites, without the facts about the process. */
 type AskedCommand = Omit<CommandRequest, 'cwd' | 'environment'>
 
-/** Judges what was asked for, or prints what was asked for instead. */
+/** Judges what was asked for, or prints instead if an option asks for that. */
 export async function judgeCommand(asked: AskedCommand, io: CommandIo): Promise<number> {
   const request = { ...asked, cwd: io.cwd, environment: io.env }
   const say = (text: string) => notice(io, text)
@@ -37,7 +37,7 @@ async function judgeOnce(invocation: Invocation, io: CommandIo): Promise<number>
   return reportOutcome(outcome, whyNothing(invocation), io)
 }
 
-/** On stderr, so that --json stays alone on stdout. */
+/** On stderr, so that stdout holds only the JSON of --json. */
 function printNotes({ notes }: JudgedOutcome, { values }: Invocation, io: CommandIo): void {
   const style = styleOf(io.stderr, io, values)
   for (const each of notes) new Screen(io.stderr, style).update(caseNotesLines(each, style), [])

@@ -1,6 +1,6 @@
 import type { InputStream } from './io.ts'
 
-/** What a person may ask for with one key. */
+/** What the user may ask for with one key. */
 export type Key = 'all' | 'failed' | 'quit'
 
 const KEYS: Readonly<Record<string, Key>> = {
@@ -12,7 +12,7 @@ const KEYS: Readonly<Record<string, Key>> = {
   '\u0004': 'quit',
 }
 
-/** The next key that means something; null where nobody sits at a terminal. */
+/** The next known key; null without a terminal. */
 export function listenForKeys(stdin: InputStream, signal: AbortSignal): Promise<Key> | null {
   if (!stdin.isTTY) return null
   stdin.setRawMode?.(true)

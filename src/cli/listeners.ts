@@ -6,7 +6,7 @@ import { createReporters } from '../reporters/registry.ts'
 import { type CommandIo, notice } from './io.ts'
 import { interruptSignals } from './signals.ts'
 
-/** Does some work for whoever looks at this command: reporters, interruptions, and what tools print if asked for. */
+/** Does some work with reporters, interruption handling and, with `--show-output`, the output of tools. */
 export async function withListeners<T>(
   values: CommonValues,
   io: CommandIo,
@@ -38,7 +38,7 @@ function reportersFor(
 
 const LONGEST_LINE = 4000
 
-/** What tools print, under the name of the target that they work for. */
+/** Prints a line of a tool, after the name of the target that it works for. */
 function printOutput(target: string, line: string, { stderr }: CommandIo): void {
   const { lines } = cleanLog(line, 1, LONGEST_LINE)
   stderr.write(`${cleanText(target, 80)} | ${lines[0] ?? ''}\n`)

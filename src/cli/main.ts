@@ -2,7 +2,7 @@
 import { isClosedPipe } from '../reporters/context.ts'
 import { run } from './program.ts'
 
-/** Whoever read it has gone; what was found still decides the exit code. */
+/** If the reader has closed the pipe, the results still decide the exit code. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     if (!isClosedPipe(error)) throw error

@@ -8,10 +8,10 @@ import { acceptedLines } from '../reporters/accepted-lines.ts'
 import { inertJson } from '../reporters/json.ts'
 import { type CommandIo, complain, notice } from './io.ts'
 
-/** Ids hold names of files, which may hold anything. */
+/** Ids contain file names, which may contain anything. */
 const LONGEST_ID = 10_000
 
-/** For `--list`; `whyNone` says what to do where nothing was found at all. */
+/** For `--list`. `whyNone` is printed if no case was found at all. */
 export function printCaseIds(
   { cases, selected }: { readonly cases: readonly string[]; readonly selected: readonly string[] },
   { json, passWithNoTests }: CommonValues,
@@ -24,7 +24,7 @@ export function printCaseIds(
   return selected.length > 0 || passWithNoTests ? EXIT.ok : EXIT.nothing
 }
 
-/** What reporters do not say, and the exit code. */
+/** Prints what reporters do not, and gives the exit code. */
 export function reportOutcome(outcome: JudgedOutcome, whyNone: string, io: CommandIo): number {
   for (const problem of outcome.problems) complain(io, problem)
   if (outcome.accepted) for (const line of acceptedLines(outcome.accepted)) notice(io, line)

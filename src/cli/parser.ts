@@ -15,7 +15,7 @@ Exit codes:
   4  usage or configuration error
   5  nothing was judged`
 
-/** The command line without its commands; what it refuses is thrown as a CommanderError that has been printed. */
+/** The parser without its commands. It prints what it refuses, then throws a CommanderError. */
 export function createParser(io: CommandIo): Command {
   return new Command('assay')
     .description('Does this model, run on this target, still give what the trusted reference gives?')
@@ -44,11 +44,11 @@ function widthOf({ isTTY, columns }: CommandIo['stdout']): number {
   return (isTTY && columns) || USUAL_COLUMNS
 }
 
-/** `option '--debug-ir <folder>' argument missing; write --debug-ir and then the folder` */
+/** `option '--debug-ir <folder>' argument missing; write --debug-ir <folder>` */
 function withAdvice(message: string): string {
-  if (/^unknown command '[^']*'\s*$/.test(message)) return `${message.trimEnd()}; assay --help lists all`
+  if (/^unknown command '[^']*'\s*$/.test(message)) return `${message.trimEnd()}; assay --help lists all commands`
   const [, flag, value] = /^option '(?:-\w, )?(--?[\w-]+) <(.+)>' argument missing/.exec(message) ?? []
-  return flag ? `${message.trimEnd()}; write ${flag} and then the ${value}` : message
+  return flag ? `${message.trimEnd()}; write ${flag} <${value}>` : message
 }
 
 interface AddedCommand {
@@ -91,13 +91,13 @@ function optionOf(spec: OptionSpec, flags: string, help: string, group?: string)
   const option = new Option(flags, help)
   if (group) option.helpGroup(`${group}:`)
   option.attributeName = () => spec.key
-  // An option of its own, whatever its name begins with.
+  // A separate option, even if its name begins with `no-`.
   option.negate = false
   if (spec.kind.takes === 'several') option.argParser((value: string, previous: string[] = []) => [...previous, value])
   return option
 }
 
-/** Once, however often it is given. */
+/** Says it once, however often the option is given. */
 function sayWhenGiven(command: Command, flags: string, io: CommandIo, text: (flag: string) => string): void {
   const name = new Option(flags).name()
   let isSaid = false

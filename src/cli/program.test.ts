@@ -81,10 +81,10 @@ describe('a command line', () => {
   test.each([
     [['tset'], "unknown command 'tset' (Did you mean test?)"],
     [['test', '--traget', 'ort'], "unknown option '--traget' (Did you mean --target?)"],
-    [['test', 'x.onnx', '--debug-ir'], 'argument missing; write --debug-ir and then the folder'],
+    [['test', 'x.onnx', '--debug-ir'], 'argument missing; write --debug-ir <folder>'],
     [['test', 'nowhere.onnx'], 'nowhere.onnx'],
     [['run'], 'no assay.config.ts, .js, .json or .yaml here'],
-    [['run', 'x.onnx'], 'assay run judges what the configuration names, found "x.onnx"; write assay test x.onnx'],
+    [['run', 'x.onnx'], 'assay run judges what the configuration names, found "x.onnx"; use assay test x.onnx'],
     [['decoders'], 'assay decoders test'],
     [['decoders', 'tset', 'm'], 'did you mean "test"?'],
     [['converge', 'demo.yml'], 'write assay converge -t demo.yml -s <storage>'],
@@ -96,7 +96,7 @@ describe('a command line', () => {
     [['setup', 'pyhton'], 'did you mean "python"?'],
     [['boards', 'fre', 'root@b'], 'did you mean "free"?'],
     [['completion', 'fich'], 'did you mean "fish"?'],
-    [['test', '--watch', '--json'], '--watch is for people, --json for one run'],
+    [['test', '--watch', '--json'], '--watch is interactive and --json is for a single run'],
   ])('%j is a usage error in one line', async (argv, words) => {
     const { code, stdout, stderr } = await ran(argv)
     expect([code, stdout]).toEqual([4, ''])
@@ -190,7 +190,7 @@ test('an interruption ends a run softly, the second one at once; then nobody lis
   expect([run.signals.stop.aborted, run.signals.abort.aborted]).toEqual([true, false])
   signals.emit('SIGTERM')
   expect(run.signals.abort.aborted).toBe(true)
-  expect(texts.stderr).toBe('interrupted: finishing what runs; once more to end now\n')
+  expect(texts.stderr).toBe('interrupted: finishing running cases; interrupt again to stop now\n')
   run.release()
   expect(signals.listenerCount('SIGINT') + signals.listenerCount('SIGTERM')).toBe(0)
 })

@@ -11,7 +11,7 @@ import { commandLineTable } from './commands.ts'
 import { type CommandIo, complain } from './io.ts'
 import { addCommand, createParser } from './parser.ts'
 
-/** Runs a command line, without the names of node and of the program, and gives its exit code; never rejects. */
+/** Runs a command line (without the names of node and the program) and gives its exit code; never rejects. */
 export async function run(
   argv: readonly string[],
   io: CommandIo,
@@ -42,7 +42,7 @@ async function parseAndRun(argv: readonly string[], io: CommandIo, suites: reado
 const STACK_LINES = 60
 const OF_PEOPLE = [UsageError, FormatError, StageError, SkipCase]
 
-/** What was given, or the machine, is not as it must be; null: we are to blame. */
+/** The message of an error that the input or the machine caused; null: it is a bug of ours. */
 function forPeople(error: unknown): string | null {
   const tooMany = tooManyFilesCode(error)
   if (tooMany) return describeTooManyFiles(tooMany)

@@ -7,7 +7,7 @@ import { type CommandIo, notice, onInterrupt } from './io.ts'
 /** Shows a page in the user's browser and serves it until somebody ends the command. */
 export async function showPage(server: DiffServer, io: CommandIo): Promise<void> {
   const interrupted = interruption(io)
-  notice(io, `${server.url}\nCtrl-C ends it; the address works once, in the first browser that opens it`)
+  notice(io, `${server.url}\nCtrl-C stops the page; the address works once, in the first browser that opens it`)
   const [program, ...args] = openerOf(io.env)
   const hidden = program === undefined ? null : await hideAddress(server.url, io.env)
   if (program !== undefined && hidden) openBrowser([program, ...args, hidden.href], io.env)
@@ -22,10 +22,10 @@ function openBrowser([program = '', ...args]: readonly string[], env: Environmen
   child.unref()
 }
 
-/** Of a remote VS Code. Opens on the machine of whoever sits before it, which has no such file; a click on the printed address works there. */
+/** Helper of a remote VS Code. It opens files on the user's own machine, which lacks this one; clicking the printed address works there. */
 const REMOTE_HELPER = /[/\\]helpers[/\\]browser\.sh$/
 
-/** `BROWSER=none` opens nothing, `BROWSER=firefox` opens that; a machine without a browser has printed the address. */
+/** `BROWSER=none` opens nothing, `BROWSER=firefox` opens Firefox. Without a browser, the printed address has to do. */
 function openerOf({ BROWSER: wanted, DISPLAY, WAYLAND_DISPLAY }: Environment): string[] {
   if (wanted === 'none' || (wanted && REMOTE_HELPER.test(wanted))) return []
   if (wanted) return [wanted]

@@ -2,7 +2,7 @@ import type { Reporter } from '../domain/run.ts'
 import type { RunSignals } from '../runs/execute/execute.ts'
 import { type CommandIo, notice, onInterrupt } from './io.ts'
 
-/** Interrupted once: finish what runs and report; twice: end now. */
+/** First interruption: finish running cases and report. Second: stop now. */
 export function interruptSignals(
   reporters: readonly Reporter[],
   io: CommandIo,
@@ -11,7 +11,7 @@ export function interruptSignals(
   const abort = new AbortController()
   const release = onInterrupt(io, () => {
     if (stop.signal.aborted) return abort.abort(new Error('interrupted'))
-    const text = 'interrupted: finishing what runs; once more to end now'
+    const text = 'interrupted: finishing running cases; interrupt again to stop now'
     if (!reporters.some((reporter) => reporter.say?.(text))) notice(io, text)
     stop.abort()
   })

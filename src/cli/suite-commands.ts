@@ -4,7 +4,7 @@ import type { SuiteCommand, SuiteKind } from '../suites/contract.ts'
 import { commandOptions, kindsOf } from '../suites/tables.ts'
 import type { CommandSpec } from './command-spec.ts'
 
-/** A command for each first word of what suites are asked with; a second word may choose among them. */
+/** One command for each first word of the suites' command names; a second word may choose among them. */
 export function suiteCommands(suites: readonly SuiteKind[]): CommandSpec[] {
   const words = new Set(suites.map(({ command }) => firstWord(command)))
   return [...words].map((word) => suiteCommand(word, suites))
@@ -42,7 +42,7 @@ interface ChosenCommand {
   readonly words: readonly string[]
 }
 
-/** Whether the first word chooses among the commands, or is a word of the only one. */
+/** Finds out whether the first word is a subcommand or an argument. */
 function chosen(word: string, kinds: readonly SuiteKind[], words: readonly string[]): ChosenCommand {
   const [first, ...rest] = words
   const names = [...new Set(kinds.map(({ command }) => command.name))].filter((name) => name !== word)

@@ -8,9 +8,9 @@ import { type CommandIo, complain, notice, onInterrupt } from './io.ts'
 import { type Key, listenForKeys } from './keys.ts'
 
 const WAITING = 'waiting for changes'
-const KEYS = 'r: all again, f: what failed, q: quit'
+const KEYS = 'r: judge all again, f: judge failed cases again, q: quit'
 
-/** Judges, then again whenever something changes or a key asks for it, until it is told to end. */
+/** Judges, then judges again on every change or key press, until told to quit. */
 export async function watch(
   request: CommandRequest,
   judge: (invocation: Invocation) => Promise<number>,
@@ -31,7 +31,7 @@ export async function watch(
   }
 }
 
-/** What the next run is to judge; by default everything. */
+/** What the next run judges; by default everything. */
 interface NextRun {
   readonly isFirst?: boolean
   readonly only?: readonly string[]
@@ -46,7 +46,7 @@ function narrowed(invocation: Invocation, { only, suites, lastFailed, isFirst = 
   return { ...invocation, asked, values: settled, isAgain: !isFirst, ...(only && { only }) }
 }
 
-/** What is wrong now, such as a mistyped configuration, may be right after the next change. */
+/** A usage error, such as a mistyped configuration, may be gone after the next change, so it is only printed. */
 async function unlessWrong<T>(io: CommandIo, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
@@ -60,7 +60,7 @@ async function unlessWrong<T>(io: CommandIo, work: () => Promise<T>): Promise<T 
 async function nextChoice(files: FileWatch, io: CommandIo): Promise<NextRun | 'quit'> {
   const ending = new AbortController()
   const keys = listenForKeys(io.stdin, ending.signal)
-  // Before anybody is told that it waits: who then presses Ctrl-C at once is heard.
+  // Before the message that it waits, so that a Ctrl-C right after it is not missed.
   const interruption = interrupted(io, ending.signal)
   io.stderr.write(`${WAITING}${keys ? `; ${KEYS}` : ''}\n`)
   try {

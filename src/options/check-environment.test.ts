@@ -28,7 +28,7 @@ test('kernels that are not there are refused before they are wanted', () => {
 
 test('what nobody could have meant is only said to have no effect, and its value is not told', () => {
   expect(check({ ASSAY_VERSION: 'hunter2' })).toEqual([
-    'ASSAY_VERSION in the environment is no setting of Assay and has no effect',
+    'ASSAY_VERSION in the environment is not an Assay setting and has no effect',
   ])
 })
 
@@ -41,15 +41,15 @@ test('what is for the command line alone says so', () => {
 test.each<[Record<string, string>, string]>([
   [
     { TORQ_PERF_SERVER: 'http://localhost:8080' },
-    'TORQ_PERF_SERVER in the environment does nothing here: results are sent to no server, they stay in the run record',
+    'TORQ_PERF_SERVER in the environment does nothing here: results are not sent to a server, they stay in the run record',
   ],
   [
     { TORQ_PERF_SERVER: 'http://x', TORQ_PERF_SERVER_TOKEN: 'hunter2' },
-    'TORQ_PERF_SERVER, TORQ_PERF_SERVER_TOKEN in the environment do nothing here: results are sent to no server, they stay in the run record',
+    'TORQ_PERF_SERVER, TORQ_PERF_SERVER_TOKEN in the environment do nothing here: results are not sent to a server, they stay in the run record',
   ],
   [
     { IREE_COMPILE: '/opt/iree-compile' },
-    'IREE_COMPILE in the environment does nothing here: a toolchain of the configuration names its programs itself',
+    'IREE_COMPILE in the environment does nothing here: a toolchain in the configuration names its own programs',
   ],
   [
     { S3_HF_CACHE_BUCKET: 'b' },

@@ -6,15 +6,15 @@ import { unreadVariables } from './unread-variables.ts'
 
 const PREFIX = 'ASSAY_'
 
-/** Read by the program itself and by no option. */
+/** Variables that the program reads itself, without an option. */
 const OTHERS = ['ASSAY_KERNELS']
 
-/** Read by the tests of Assay, which start it as users do. */
+/** Prefix of variables that only Assay's own tests read. */
 const OF_TESTS = 'ASSAY_TEST_'
 
 /**
- * Refuses a mistyped variable, since its setting would silently be the default, and kernels that are not there; says
- * which other variables have no effect.
+ * Refuses mistyped variables, whose settings would silently keep their default, and unavailable kernels. Says which
+ * other variables have no effect.
  */
 export function checkEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
@@ -34,7 +34,7 @@ function withoutEffect(name: string, specs: readonly OptionSpec[], known: readon
   if (unread) return `${name} in the environment has no effect: ${flagOf(unread)} is for the command line only`
   const bare = (variable: string) => variable.slice(PREFIX.length)
   const near = nearest(bare(name), known.map(bare))
-  if (near === null) return `${name} in the environment is no setting of Assay and has no effect`
+  if (near === null) return `${name} in the environment is not an Assay setting and has no effect`
   throw new UsageError(
     'environment',
     `unknown variable ${name} in the environment; did you mean "${PREFIX}${near}"? Unset it if it is not for Assay`,

@@ -6,12 +6,12 @@ import type { Values } from './table.ts'
 
 type Given = Values<typeof COMMON_OPTIONS>
 
-/** What the run itself reads, whatever its suites are. */
+/** Values that every run reads, whatever its suites. */
 export interface CommonValues extends Omit<Given, 'failFast' | 'reporter'> {
   readonly reporter: readonly string[]
 }
 
-/** Checks what one option alone cannot know. */
+/** Checks options against each other. */
 export function commonValues({ failFast, ...given }: Given, environment: Environment): CommonValues {
   refuseUnwatchable(given)
   checkAcceptance(given)
@@ -22,20 +22,20 @@ export function commonValues({ failFast, ...given }: Given, environment: Environ
   }
 }
 
-/** They are for one run that somebody else reads. */
 function refuseUnwatchable(given: Pick<Given, 'watch' | 'json' | 'list' | 'shard' | 'accept'>): void {
   const other = given.watch && (['json', 'list', 'shard', 'accept'] as const).find((key) => given[key])
-  if (other) throw new UsageError('option', `--watch is for people, --${other} for one run; leave one of them out`)
+  if (other)
+    throw new UsageError('option', `--watch is interactive and --${other} is for a single run; leave one of them out`)
 }
 
-/** Before anything runs. */
+/** Checked before anything runs. */
 function checkAcceptance({ accept, issue, expires }: Pick<Given, 'accept' | 'issue' | 'expires'>): void {
   const flag = issue !== undefined ? '--issue' : expires !== undefined ? '--expires' : null
-  if (flag && !accept) throw new UsageError('option', `${flag} goes with --accept, which writes expected failures`)
+  if (flag && !accept) throw new UsageError('option', `${flag} needs --accept, which writes expected failures`)
   const problem = (issue !== undefined && issueProblem(issue)) || (expires && dayProblem(expires))
   if (problem) throw new UsageError('option', `--${problem}`)
   if (expires !== undefined && expires <= dayOf(new Date())) {
-    throw new UsageError('option', `--expires ${expires} is not in the future, so the entries would excuse nothing`)
+    throw new UsageError('option', `--expires ${expires} is not in the future, so the entries would have no effect`)
   }
 }
 

@@ -7,7 +7,7 @@ export const CASE_OPTIONS = {
     flags: '-k <expression>',
     kind: text,
     commandLineOnly: true,
-    help: 'only cases whose id contains these words; and, or, not, parentheses',
+    help: 'only cases whose id contains these words; supports and, or, not and parentheses',
     completes: 'keywords',
   },
   pattern: {
@@ -29,7 +29,7 @@ export const CASE_OPTIONS = {
   durations: {
     flags: '--durations <file>',
     kind: path,
-    help: 'measured durations (JSON, id to ms) that balance the shards',
+    help: 'measured durations (JSON, case id to ms) used to balance the shards',
     completes: 'files',
   },
 } satisfies OptionTable
@@ -48,27 +48,27 @@ export const EXECUTION_OPTIONS = {
     flags: '--memory-limit <size>',
     kind: bytes,
     default: 8 * 2 ** 30,
-    help: 'limit of one worker, such as 4gb',
+    help: 'memory limit of one worker, such as 4gb',
   },
   outputLimit: {
     repeated: true,
     flags: '--output-limit <size>',
     kind: bytes,
     default: 4 * 2 ** 30,
-    help: 'limit of the outputs of one run of a model',
+    help: 'size limit of the outputs of one model run',
   },
   python: {
     repeated: true,
     flags: '--python <path>',
     kind: program,
-    help: 'the Python that runs engines such as onnxruntime (default: the one of assay setup python)',
+    help: 'Python that runs engines such as onnxruntime (default: the one from assay setup python)',
     completes: 'files',
   },
   isolate: {
     repeated: true,
     flags: '--isolate <what>',
     kind: oneOf(['case']),
-    help: '"case" gives every case a process of its own',
+    help: '"case" runs every case in its own process',
     completes: ['case'],
   },
   failFast: {
@@ -97,7 +97,7 @@ export const EXECUTION_OPTIONS = {
     flags: '--keep',
     kind: flag,
     default: false,
-    help: 'keep every intermediate product with the run, also of cases that pass',
+    help: 'keep every intermediate product with the run, also for cases that pass',
   },
   strict: {
     flags: '--strict',
@@ -118,26 +118,26 @@ export const EXPECTED_OPTIONS = {
     repeated: true,
     flags: '--expected <file>',
     kind: path,
-    help: 'cases that are known not to pass (default: assay.expected.yaml, beside the configuration or here)',
+    help: 'file of cases known not to pass (default: assay.expected.yaml, next to the configuration or here)',
   },
   accept: {
     flags: '--accept',
     kind: flag,
     default: false,
     commandLineOnly: true,
-    help: 'write what fails now, among the selected cases, into that file',
+    help: 'write the selected cases that fail now into that file',
   },
   issue: {
     flags: '--issue <url>',
     kind: text,
     commandLineOnly: true,
-    help: 'with --accept: the link of the entries',
+    help: 'with --accept: issue link for the entries',
   },
   expires: {
     flags: '--expires <date>',
     kind: text,
     commandLineOnly: true,
-    help: 'with --accept: the day, such as 2027-03-01, from which the entries excuse nothing',
+    help: 'with --accept: day from which the entries no longer count, such as 2027-03-01',
   },
 } satisfies OptionTable
 
@@ -174,7 +174,7 @@ export const OUTPUT_OPTIONS = {
     flags: '--cache-dir <folder>',
     kind: path,
     default: '.assay/cache',
-    help: 'where products of steps are kept',
+    help: 'where step products are kept',
     completes: 'folders',
   },
   cacheSize: { flags: '--cache-size <size>', kind: bytes, default: 10e9, help: 'disk budget of the cache' },
@@ -182,9 +182,9 @@ export const OUTPUT_OPTIONS = {
     flags: '-s, --show-output',
     kind: flag,
     default: false,
-    help: 'show what tools print as it comes, on stderr',
+    help: 'show what tools print, live on stderr',
   },
-  verbose: { flags: '-v, --verbose', kind: flag, default: false, help: 'details of passed cases too' },
+  verbose: { flags: '-v, --verbose', kind: flag, default: false, help: 'show details of passed cases too' },
 } satisfies OptionTable
 
 export const CONFIGURATION_OPTIONS = {
@@ -201,7 +201,7 @@ export const CONFIGURATION_OPTIONS = {
     kind: flag,
     default: false,
     outsideFile: true,
-    help: 'for the folder of a stranger: load no assay.config.* and run no program of it',
+    help: 'for an untrusted folder: load no assay.config.* and run no program from it',
   },
   color: {
     flags: '--color',
@@ -212,7 +212,7 @@ export const CONFIGURATION_OPTIONS = {
   },
 } satisfies OptionTable
 
-/** What every suite has, as the run itself reads it. */
+/** Options that every suite has. */
 export const COMMON_OPTIONS = {
   ...CASE_OPTIONS,
   ...EXECUTION_OPTIONS,

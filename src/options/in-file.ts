@@ -3,7 +3,7 @@ import { unknown } from '../domain/target.ts'
 import type { Kind } from './kinds.ts'
 import type { Option, OptionTable } from './table.ts'
 
-/** What a configuration file may hold of a table. */
+/** The values of a table that a configuration file may set. */
 export type FileValues<T extends OptionTable> = {
   readonly [K in keyof T as T[K] extends { readonly commandLineOnly: true } | { readonly outsideFile: true }
     ? never
@@ -30,12 +30,12 @@ export function fileKeys(table: OptionTable): string[] {
   return Object.entries(table).flatMap(([key, option]) => (isForFile(option) ? [key] : []))
 }
 
-/** Refuses keys of a configuration file that no option and no section has. */
+/** Refuses keys of a configuration file that name neither an option nor a section. */
 export function checkKeys(found: readonly string[], known: readonly string[], where: string): void {
   for (const key of found) if (!known.includes(key)) throw unknown('config', `key "${key}" in ${where}`, key, known)
 }
 
-/** Refuses what is written in a file and is not what its option takes. */
+/** Refuses values in a configuration file that their option does not take. */
 export function checkWritten(table: OptionTable, written: object, where: string): void {
   for (const [key, value] of Object.entries(written)) {
     const option = Object.hasOwn(table, key) ? table[key] : undefined
@@ -45,7 +45,7 @@ export function checkWritten(table: OptionTable, written: object, where: string)
   }
 }
 
-/** The same with its paths as they are called from elsewhere. */
+/** The same values with their paths rewritten. */
 export function moveWritten<T extends object>(table: OptionTable, written: T, moved: (path: string) => string): T {
   const entries = Object.entries(written).map(([key, value]) => {
     const move = Object.hasOwn(table, key) ? table[key]?.kind.move : undefined

@@ -28,7 +28,7 @@ test.each([
   [number, 'NaN', '--x takes a number of at least 0, found "NaN"'],
   [number, '', '--x takes a number of at least 0, found ""'],
   [seconds, 'constructor', '--x takes a number of at least 0, found "constructor"'],
-  [flag, 'constructor', '--x is true or false, found "constructor"'],
+  [flag, 'constructor', '--x takes true or false, found "constructor"'],
   [oneOf(['top', 'full']), 'ful', 'unknown --x "ful"; did you mean "full"?'],
 ])('%# is refused by the name of its flag', (kind, raw, message) => {
   expect(() => read<unknown>(kind as Kind<unknown>, raw)).toThrow(message)

@@ -3,24 +3,24 @@ import { entryOf } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/target.ts'
 
-/** Which source named a value; what is named earlier here wins over what is named later. */
+/** Where a value came from. Earlier sources win over later ones. */
 export const ORIGINS = ['command line', 'environment', 'config file', 'default'] as const
 export type Origin = (typeof ORIGINS)[number]
 
-/** What the values of an option are: how they are read, what a configuration file may hold, how they are written. */
+/** How the values of an option are read, checked in a configuration file, and written. */
 export interface Kind<T> {
   /** `switch`: the flag takes no value; `several`: it is repeatable. */
   readonly takes: 'value' | 'switch' | 'several'
-  /** What a configuration file may hold, in words. */
+  /** Describes the values that a configuration file may hold. */
   readonly expected: string
   fits(written: unknown): boolean
-  /** Reads what a source holds, or refuses it by the name of the flag. */
+  /** Reads a raw value; errors name the flag. */
   read(raw: unknown, flag: string, origin: Origin): T
   /** The value as a person would write it. */
   write(value: T): string
-  /** One of several values as a person would write it, without its secrets. */
+  /** One of several values as a person would write it, without secrets. */
   word?(one: unknown): string
-  /** The value of a file in a folder, so that it means the same from elsewhere. Absent: it means the same everywhere. */
+  /** Rewrites a path so that it names the same file from another folder. Absent: nothing to rewrite. */
   move?(written: unknown, moved: (path: string) => string): unknown
 }
 
@@ -60,7 +60,7 @@ export const list: Kind<readonly string[]> = {
   write: (value) => value.join(' '),
 }
 
-/** Only a variable has no other way to name several. */
+/** An environment variable has no other way to hold several values. */
 function wordsOf(raw: string, origin: Origin): string[] {
   return origin === 'environment' ? raw.split(/[;\s]+/).filter(Boolean) : [raw]
 }
@@ -83,7 +83,7 @@ export const flag: Kind<boolean> = {
   read(raw, name) {
     const value = entryOf(SWITCH_WORDS, String(raw))
     if (value !== undefined) return value
-    throw new UsageError('option', `${name} is true or false, found "${raw}"`)
+    throw new UsageError('option', `${name} takes true or false, found "${raw}"`)
   },
   write: String,
 }
@@ -109,7 +109,6 @@ export function whole(least: number): Kind<number> {
   }
 }
 
-/** One of these words. */
 export function oneOf<const W extends string>(words: readonly W[]): Kind<W> {
   return {
     ...text,
@@ -123,7 +122,7 @@ export function oneOf<const W extends string>(words: readonly W[]): Kind<W> {
   }
 }
 
-/** Text that a function reads further; a list in a configuration is text with commas. */
+/** Text that `parse` interprets. A list in a configuration becomes text with commas. */
 export function parsed<T>(
   expected: string,
   parse: (given: string, name: string) => T,

@@ -3,14 +3,14 @@ import { firstFlag, type OptionSpec, type OptionTable, specsOf } from './table.t
 
 /** A command line as it was understood. */
 export interface CommandLine {
-  /** As one types it, such as `decoders test`. */
+  /** As users type it, such as `decoders test`. */
   readonly command: string
   readonly words: readonly string[]
   readonly table: OptionTable
   readonly values: Readonly<Record<string, unknown>>
-  /** The configuration file that counts; null: none. */
+  /** The configuration file in use; null: none. */
   readonly config: string | null
-  /** More words that its suites want repeated. */
+  /** More words that the suites want repeated. */
   readonly more?: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export function reproduceCommand(id: string, line: CommandLine): string {
   return all.map(shellWord).join(' ')
 }
 
-/** An option again, as one would write it; nothing where it is what it is by itself. */
+/** The words that set an option; none if it has its default. */
 function optionWords(spec: OptionSpec, value: unknown): string[] {
   const { kind, default: usual } = spec
   if (value === undefined || (usual !== undefined && kind.write(value) === kind.write(usual))) return []

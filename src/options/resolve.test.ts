@@ -56,6 +56,6 @@ describe('options', () => {
   })
 
   test('a switch that is neither is refused', () => {
-    expect(() => resolve({}, { ASSAY_STRICT: 'maybe' })).toThrow('--strict is true or false, found "maybe"')
+    expect(() => resolve({}, { ASSAY_STRICT: 'maybe' })).toThrow('--strict takes true or false, found "maybe"')
   })
 })

@@ -12,7 +12,7 @@ export interface Sources {
   readonly file: object
 }
 
-/** One value was given closer to the command line than another. */
+/** Whether the first origin wins over the other. */
 export function goesBefore(origin: Origin, other: Origin): boolean {
   return ORIGINS.indexOf(origin) < ORIGINS.indexOf(other)
 }

@@ -1,6 +1,6 @@
 import type { Kind } from './kinds.ts'
 
-/** What a shell may offer for a value: these words, or what is looked up when it asks. */
+/** What a shell may offer for a value: fixed words, or something that is looked up on demand. */
 export type Completes = 'targets' | 'keywords' | 'patterns' | 'reporters' | 'files' | 'folders' | readonly string[]
 
 /** One option, declared once: parser, environment, configuration, help, docs and completion all read this. */
@@ -11,30 +11,29 @@ export interface Option<T = unknown> {
   readonly default?: T
   readonly help: string
   readonly aliases?: readonly string[]
-  /** As the documents of other tools write it; works, and says once how it is written here. */
+  /** Spellings in the documentation of other tools. They work, and a note says once how Assay spells it. */
   readonly documented?: readonly string[]
-  /** What the documents of other tools call it in the environment. */
+  /** Its environment variable in the documentation of other tools. */
   readonly variable?: string
-  /** Part of a documented command line that changes nothing here, and why. */
+  /** Accepted because documented command lines have it; says why it has no effect. */
   readonly withoutEffect?: string
-  /** Part of a documented command line that asks for what nothing here does, and why that is refused. */
+  /** Known because documented command lines have it; says why it is refused. */
   readonly refused?: string
   /** Has a --no- form. */
   readonly negatable?: true
   /** Makes no sense in a configuration file or in the environment. */
   readonly commandLineOnly?: true
-  /** Decides whether there is a configuration file. */
+  /** Cannot be in the configuration file, because it decides whether one is loaded. */
   readonly outsideFile?: true
   readonly completes?: Completes
-  /** Decides about results, so the command that judges a case again names it. */
+  /** Affects results, so the reproduce command names it. */
   readonly repeated?: true
 }
 
 /** The options of a command or suite by key. `any`: a table holds kinds of all types, and `Values` tells them apart. */
-// biome-ignore lint/suspicious/noExplicitAny: an option of text is no option of unknown, since its kind also writes values
+// biome-ignore lint/suspicious/noExplicitAny: Option<string> is not an Option<unknown>, since its kind also writes values
 export type OptionTable = Readonly<Record<string, Option<any>>>
 
-/** An option with its key, for those who go through all of them. */
 export interface OptionSpec extends Option {
   readonly key: string
 }
@@ -45,7 +44,7 @@ type ValueOf<O> = O extends { readonly kind: Kind<infer T> }
     : T | undefined
   : never
 
-/** Options of a command below the titles that help and `assay config` give them. */
+/** Options of a command by the title that help and `assay config` show above them. */
 export type OptionGroups = Readonly<Record<string, OptionTable>>
 
 /** The values of a table, typed by its kinds. */
@@ -55,17 +54,15 @@ export function specsOf(table: OptionTable): OptionSpec[] {
   return Object.entries(table).map(([key, option]) => ({ key, ...option }))
 }
 
-/** Some options of a table. */
 export function pick<T extends OptionTable, const K extends keyof T>(table: T, keys: readonly K[]): Pick<T, K> {
   return entriesWhere(table, (key) => keys.some((each) => each === key)) as Pick<T, K>
 }
 
-/** The same options, each named again by the command that judges a case again. */
+/** The same options, each marked as part of the reproduce command. */
 export function repeated<T extends OptionTable>(table: T): T {
   return Object.fromEntries(Object.entries(table).map(([key, option]) => [key, { ...option, repeated: true }])) as T
 }
 
-/** All options of a table but some. */
 export function omit<T extends OptionTable, const K extends keyof T>(table: T, keys: readonly K[]): Omit<T, K> {
   return entriesWhere(table, (key) => !keys.some((each) => each === key)) as Omit<T, K>
 }
@@ -79,7 +76,7 @@ export function flagOf({ flags }: Pick<Option, 'flags'>): string {
   return /--[a-z-]+/.exec(flags)?.[0] ?? flags.split(/[ ,]/)[0]!
 }
 
-/** As one types it: `-t` of `-t, --test-config-path <file>`. */
+/** The flag as users type it: `-t` of `-t, --test-config-path <file>`. */
 export function firstFlag({ flags }: Pick<Option, 'flags'>): string {
   return flags.split(/[ ,]/)[0]!
 }

@@ -1,27 +1,27 @@
 import type { Environment } from '../domain/environment.ts'
 
 interface UnreadVariables {
-  /** A name, or the beginning of names with a star behind it. */
+  /** A name, or a prefix followed by a star. */
   readonly names: readonly string[]
   readonly why: string
-  /** Their names are so common that they only count beside this one. */
+  /** The names are so common that they count only if this variable is set too. */
   readonly beside?: string
 }
 
-/** What the documents of other tools set in the environment, and nothing here reads. */
+/** Variables that the documentation of other tools sets and Assay does not read. */
 const UNREAD: readonly UnreadVariables[] = [
   {
     names: ['TORQ_PERF_SERVER', 'TORQ_PERF_SERVER_TOKEN', 'TORQ_PERF_BATCH_NAME', 'TORQ_PERF_TEST_PLAN'],
-    why: 'results are sent to no server, they stay in the run record',
+    why: 'results are not sent to a server, they stay in the run record',
   },
   {
     names: [
       ...['TORQ_COMPILE', 'TORQ_RUN_MODULE', 'TORQ_BENCHMARK_MODULE', 'TORQ_RT_CM'],
       ...['IREE_COMPILE', 'IREE_RUN_MODULE', 'IREE_OPT', 'IREE_BUILD_DIR', 'IREE_SOC_BUILD_DIR'],
     ],
-    why: 'a toolchain of the configuration names its programs itself',
+    why: 'a toolchain in the configuration names its own programs',
   },
-  { names: ['ADB_SERVER_HOST', 'ADB_SERVER_PORT'], why: 'boards are reached by ssh' },
+  { names: ['ADB_SERVER_HOST', 'ADB_SERVER_PORT'], why: 'boards are reached over ssh' },
   { names: ['S3_HF_CACHE_*'], why: 'models come from folders and from the Hugging Face cache' },
   {
     names: ['MODEL_PATHS', 'BATCH_SIZES', 'SEQ_LENGTHS', 'MAX_NEW_TOKENS', 'OUTPUT_PATH'],
@@ -30,7 +30,7 @@ const UNREAD: readonly UnreadVariables[] = [
   },
 ]
 
-/** A line for each group of variables that are set and change nothing. Their values are not told. */
+/** One line for each group of set variables that have no effect. Values are never shown. */
 export function unreadVariables(environment: Environment): string[] {
   const names = Object.keys(environment).filter((name) => environment[name] !== '')
   return UNREAD.flatMap(({ names: unread, why, beside }) => {

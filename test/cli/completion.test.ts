@@ -104,7 +104,7 @@ describe('assay completion', () => {
   test('of a shell that it does not know says which it does', async () => {
     const { code, stderr } = await assay(['completion', 'bahs'], folder)
     const none = await assay(['completion'], folder)
-    expect([none.code, none.stderr]).toEqual([4, 'assay: for which shell? Give one of bash, zsh, fish\n'])
+    expect([none.code, none.stderr]).toEqual([4, 'assay: no shell given; use one of bash, zsh, fish\n'])
     expect([code, stderr]).toEqual([4, 'assay: unknown shell "bahs"; did you mean "bash"?\n'])
   })
 

@@ -175,7 +175,7 @@ describe('the file of expected failures', () => {
 
   test.each([
     [['--expected', 'none.yaml'], 'no file of expected failures "none.yaml"; --accept creates it'],
-    [['--issue', 'https://example.com'], '--issue goes with --accept, which writes expected failures'],
+    [['--issue', 'https://example.com'], '--issue needs --accept, which writes expected failures'],
     [
       ['--accept', '--issue', 'javascript:x'],
       '--issue takes a link that begins with https:// or http://, found "javascript:x"',
@@ -183,7 +183,7 @@ describe('the file of expected failures', () => {
     [['--accept', '--expires', 'tomorrow'], '--expires takes a day such as 2027-03-01, found "tomorrow"'],
     [
       ['--accept', '--expires', '2020-01-01'],
-      '--expires 2020-01-01 is not in the future, so the entries would excuse nothing',
+      '--expires 2020-01-01 is not in the future, so the entries would have no effect',
     ],
     [['--accept', '--expected', 'no/where.yaml'], 'the folder of '],
   ])('%j is refused', async (more, message) => {
@@ -200,7 +200,7 @@ describe('--accept', () => {
     const first = await assay(args('--accept', ...more), folder)
     expect(first.code, first.stderr).toBe(0)
     expect(first.stderr).toContain('accepted 2 in assay.expected.yaml:\n  + broken/full_model@off  error at import')
-    expect(read(folder)).toMatch(/^# Cases that are known not to pass\. They still run;/)
+    expect(read(folder)).toMatch(/^# Cases that are known not to pass\. They still run,/)
     expect(read(folder).match(/issue: https:\/\/example\.com\/7\n {2}expires: /g)).toHaveLength(2)
     const second = await assayJson(args(), folder)
     expect([second.code, ...said(second)]).toEqual([0, 'broken xfail', 'faulty xfail', 'good pass'])

@@ -88,7 +88,7 @@ describe('assay init in a project', () => {
     expect(readFileSync(join(folder, '.github/workflows/assay.yml'), 'utf8')).toBe('mine')
     expect(existsSync(join(folder, 'assay.config.ts'))).toBe(false)
     const forced = await assay(['init', '--force'], folder)
-    expect(forced.stdout).toContain('! assay.config.json is no longer read; the new one comes first')
+    expect(forced.stdout).toContain('! assay.config.json is no longer read; the new configuration comes first')
     expect(readFileSync(join(folder, '.github/workflows/assay.yml'), 'utf8')).toMatch(/assay\S* run$/m)
     expect(readFileSync(join(folder, 'assay.config.json'), 'utf8')).toBe(config)
     expect((await assay(['list'], folder)).stdout).toBe('a/full_model@ort-web:wasm\n')

@@ -24,7 +24,7 @@ async function startWaiting() {
   const target = `waits=command:${process.execPath},arg=${worker},arg=waits,arg=${course},env=MARK`
   const child = startAssay(['test', '--target', target, '-j', '1', '--input', 'x=1'], folder, { MARK: mark })
   const end = ended(child)
-  const warned = said(child.stderr, 'once more to end now')
+  const warned = said(child.stderr, 'interrupt again to stop now')
   await until(() => readFileSync(course, 'utf8') === 'begun', 'the first case runs')
   return { child, end, folder, mark, course, warned }
 }
@@ -36,7 +36,7 @@ describeWith('linux', process.platform === 'linux', 'Ctrl-C', () => {
     await warned
     appendFileSync(course, ' go')
     const { code, stdout, stderr } = await end
-    expect(stderr).toBe('interrupted: finishing what runs; once more to end now\n')
+    expect(stderr).toBe('interrupted: finishing running cases; interrupt again to stop now\n')
     expect(stdout).toMatch(/\[1\/3\] ✓ pass {3}a\/full_model@waits /)
     expect(stdout).toMatch(/^interrupted; 1 of 3 cases have a result$/m)
     expect(stdout).toMatch(/^1 passed in /m)

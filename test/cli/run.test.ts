@@ -36,7 +36,7 @@ describe('assay run', () => {
     const { code, stderr } = await assay(['run', 'a.onnx'], project({ 'assay.config.json': config }))
     expect([code, stderr]).toEqual([
       4,
-      'assay: assay run judges what the configuration names, found "a.onnx"; write assay test a.onnx\n',
+      'assay: assay run judges what the configuration names, found "a.onnx"; use assay test a.onnx\n',
     ])
   })
 })

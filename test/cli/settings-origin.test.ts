@@ -97,7 +97,7 @@ describe('a variable in the environment', () => {
     const { code, stderr } = await assay(['config'], folder, { ASSAY_VERSION: '1.2.3' })
     expect([code, stderr]).toEqual([
       0,
-      'assay: ASSAY_VERSION in the environment is no setting of Assay and has no effect\n',
+      'assay: ASSAY_VERSION in the environment is not an Assay setting and has no effect\n',
     ])
   })
 })

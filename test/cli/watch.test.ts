@@ -96,7 +96,10 @@ describe('--watch', () => {
 
   test('is refused with what is meant for one run', async () => {
     const { code, stderr } = await assay(['test', 'a.onnx', '--watch', '--json'], project({ 'a.onnx': reference }))
-    expect([code, stderr]).toEqual([4, 'assay: --watch is for people, --json for one run; leave one of them out\n'])
+    expect([code, stderr]).toEqual([
+      4,
+      'assay: --watch is interactive and --json is for a single run; leave one of them out\n',
+    ])
   })
 })
 
@@ -140,6 +143,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
   const child = spawn('python3', ['-c', program, ...argv], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const { code, stdout } = await ended(child)
   expect(stdout.match(/\d cases? · run/g)).toEqual(['2 cases · run', '1 case · run', '2 cases · run'])
-  expect(stdout).toContain('waiting for changes; r: all again, f: what failed, q: quit')
+  expect(stdout).toContain('waiting for changes; r: judge all again, f: judge failed cases again, q: quit')
   expect(code).toBe(1)
 })

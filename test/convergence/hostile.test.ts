@@ -42,7 +42,7 @@ await new Promise(() => setInterval(() => {}, 1000))`,
   )
   const child = startAssay(args, folder)
   const end = ended(child)
-  const heard = said(child.stderr, 'once more to end now')
+  const heard = said(child.stderr, 'interrupt again to stop now')
   await until(() => existsSync(join(folder, 'pid')), 'the program has written its id')
   const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'))
   child.kill('SIGINT')

@@ -174,7 +174,7 @@ describe('what assay micro refuses', () => {
     ['llama --seed 0.5', '--seed takes a whole number from 0 up, found "0.5"'],
     ['llama --dtype fp15', 'unknown precision "fp15" of --dtype; did you mean "fp16"?'],
     ['llama --weights int8', 'unknown --weights "int8"; known: bf16, fp16, fp32'],
-    ['llama --from .', '--from reads the architecture itself; leave "llama" out'],
+    ['llama --from .', '--from reads the architecture from the folder; leave "llama" out'],
     ['--from . --layers 2', 'leave --layers out'],
     ['--from nowhere', 'nowhere has no config.json of a model; give a Hugging Face folder'],
   ]
@@ -201,7 +201,7 @@ describe('what assay micro refuses', () => {
 
   test('no folder to write', async () => {
     const ran = await assay(['micro', 'llama'], temporaryFolder('refused'))
-    expect(ran).toMatchObject({ code: 4, stderr: 'assay: say where to write it: -o and then the folder\n' })
+    expect(ran).toMatchObject({ code: 4, stderr: 'assay: no output folder given; use -o <folder>\n' })
   })
 
   test('a configuration that our graph would not compute', async () => {

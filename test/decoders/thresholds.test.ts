@@ -78,7 +78,7 @@ describe('the documented command', () => {
     expect((await assay(both, folder)).code).toBe(0)
     const ran = await assay([...both, '--metrics', 'ce'], folder)
     expect(ran.stdout).toBe('found 2 metric files\norg--m ce 3.9699999999999998\n')
-    expect(ran.stderr).toContain('note: diff_mean of the earlier file stays, learnt again with the rest\n')
+    expect(ran.stderr).toContain('note: also learnt diff_mean again, which the earlier file had\n')
     const written = await readThresholds(join(folder, 'two/org--m-thresholds.json'))
     expect(Object.keys(written.metrics)).toEqual(['ce', 'diff_mean'])
   })

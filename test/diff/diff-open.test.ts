@@ -123,8 +123,8 @@ test('--open is refused with what only a text can be', async () => {
   const json = await assay(['diff', 'full_model', '--open', '--json'], folder)
   expect([json.code, json.stderr]).toEqual([
     4,
-    'assay: --open shows a page, --json is for the text; leave one of them out\n',
+    'assay: --open shows a page and --json is for text output; leave one of them out\n',
   ])
   const runs = await assay(['diff', 'last', 'last', '--open'], folder)
-  expect([runs.code, runs.stderr]).toEqual([4, 'assay: --open shows tensors, found two runs; give --case <id> too\n'])
+  expect([runs.code, runs.stderr]).toEqual([4, 'assay: --open shows tensors, found two runs; add --case <id>\n'])
 })

@@ -121,7 +121,9 @@ describeWithPython('an installation that fails', 'tomllib, ensurepip', () => {
     child.stderr.on('data', (text) => /installing/.test(String(text)) && child.kill('SIGINT'))
     const { code, stdout, stderr } = await ended(child)
     expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toContain('interrupted: what is half made is not used; the next assay setup python begins anew\n')
+    expect(stderr).toContain(
+      'interrupted: the unfinished environment is not used; the next assay setup python starts over\n',
+    )
     expect(existsSync(join(folder, '.assay/python/assay.json'))).toBe(false)
     expect(existsSync(join(folder, '.assay/python.lock'))).toBe(false)
   })

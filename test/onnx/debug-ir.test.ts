@@ -225,7 +225,7 @@ describe('the folder of --debug-ir', () => {
   })
 
   test.each([
-    [['--debug-ir'], "option '--debug-ir <folder>' argument missing; write --debug-ir and then the folder"],
+    [['--debug-ir'], "option '--debug-ir <folder>' argument missing; write --debug-ir <folder>"],
     [['--debug-ir', '--strict'], 'takes the folder to write into, as in --debug-ir ir_dump; found "--strict"'],
     [['--debug-ir', ''], 'takes the folder to write into'],
     [['--debug-ir', 'model.onnx'], 'model.onnx is a file, expected a folder'],

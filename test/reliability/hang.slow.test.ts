@@ -124,7 +124,7 @@ async function startStopped(...more: string[]) {
   const target = `waits=command:${process.execPath},arg=${worker},arg=waits,arg=${course},env=MARK`
   const child = startAssay(['test', 'model.onnx', '--target', target, ...more], folder, { MARK: mark })
   const end = endOf(child)
-  const warned = said(child.stderr, 'once more to end now')
+  const warned = said(child.stderr, 'interrupt again to stop now')
   await until(() => existsSync(course) && readFileSync(course, 'utf8') === 'begun', 'the case runs')
   const stopped = childrenWith(mark, child).filter((pid) => procText(pid, 'cmdline').includes(worker))
   for (const pid of stopped) process.kill(pid, 'SIGSTOP')

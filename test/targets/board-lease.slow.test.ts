@@ -193,7 +193,7 @@ await describeWithBoard('the lease of a board', (board) => {
 
   test('Ctrl-C twice ends what runs on the board', async () => {
     const { child, end } = await startOn(board, ['leaves-a-child'])
-    const heard = said(child.stderr, 'once more to end now')
+    const heard = said(child.stderr, 'interrupt again to stop now')
     child.kill('SIGINT')
     await heard
     child.kill('SIGINT')

@@ -195,7 +195,7 @@ describeWith('linux', process.platform === 'linux', 'ending a run ends its tools
     const end = ended(child)
     const tools = () => survivorsOf(mark).filter((argv) => argv.includes('hangs') || argv.includes('-e'))
     await until(() => tools().length === 2, 'a tool and its child hang')
-    const warned = said(child.stderr, 'once more to end now')
+    const warned = said(child.stderr, 'interrupt again to stop now')
     for (const [i, signal] of signals.entries()) {
       if (i > 0) await warned
       child.kill(signal)

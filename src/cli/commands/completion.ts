@@ -6,7 +6,7 @@ import { SCRIPTS, SHELLS } from '../../library/completion/scripts.ts'
 import type { Action } from '../io.ts'
 
 export const completion: Action = async ([word], _options, { stdout }) => {
-  if (word === undefined) throw new UsageError('shell', `for which shell? Give one of ${SHELLS.join(', ')}`)
+  if (word === undefined) throw new UsageError('shell', `no shell given; use one of ${SHELLS.join(', ')}`)
   const shell = SHELLS.find((known) => known === word)
   if (!shell) throw unknown('shell', `shell "${word}"`, word, SHELLS)
   stdout.write(SCRIPTS[shell])
@@ -15,7 +15,7 @@ export const completion: Action = async ([word], _options, { stdout }) => {
 
 const LONGEST_HELP = 60
 
-/** What the scripts ask. */
+/** Answers the completion scripts. */
 export const answerShell =
   (commands: readonly CommandWords[]): Action =>
   async (words, _options, { cwd, stdout }) => {

@@ -32,7 +32,7 @@ export const diff: Action = async (words, options, io) => {
   })
   const context = contextOf(values, io)
   if (asked.kind === 'runs') {
-    if (values.open) throw new UsageError('open', '--open shows tensors, found two runs; give --case <id> too')
+    if (values.open) throw new UsageError('open', '--open shows tensors, found two runs; add --case <id>')
     const found = diffRuns(...asked.runs)
     await printRuns(asked.runs, found, context)
     const { transitions, onlyInFirst, onlyInSecond } = found
@@ -52,7 +52,7 @@ export const diff: Action = async (words, options, io) => {
   return found.outputs.every(({ verdict }) => verdict === 'pass') ? EXIT.ok : EXIT.failed
 }
 
-/** A page instead of a text; it says itself which values are over their limits. */
+/** Shows a page instead of text. The page itself says which values are over their limits. */
 async function openDiff(
   pairs: readonly TensorPair[],
   asked: AskedTensors,
@@ -60,7 +60,8 @@ async function openDiff(
   io: CommandIo,
 ): Promise<number> {
   const other = (['json', 'png', 'slice'] as const).find((key) => values[key] !== undefined && values[key] !== false)
-  if (other) throw new UsageError('open', `--open shows a page, --${other} is for the text; leave one of them out`)
+  if (other)
+    throw new UsageError('open', `--open shows a page and --${other} is for text output; leave one of them out`)
   const [{ serveDiff }, { showPage }] = await Promise.all([
     import('../../server/diff-server.ts'),
     import('../show-page.ts'),
@@ -93,7 +94,7 @@ function givenTolerance({ rtol, atol }: Values): { rtol?: number; atol?: number 
 
 type RuleOf = (name: string, spec: TensorSpec) => Rule
 
-/** `--rtol` and `--atol` are for floats; whatever they are, integers must be equal. */
+/** `--rtol` and `--atol` apply to floats only; integers must always be equal. */
 function ruleOf(values: Values, known: RuleOf = defaultRule): RuleOf {
   if (!hasTolerance(values)) return known
   return (name, spec) => {
@@ -113,7 +114,7 @@ function pairNamed(pairs: readonly TensorPair[], word: string): TensorPair {
   if (near.length < 2) throw unknown('tensor', `tensor "${word}"`, word, names)
   throw new UsageError(
     'tensor',
-    `"${word}" is in ${near.length} names: ${near.map(({ name }) => name).join(', ')}; give more of it`,
+    `"${word}" is in ${near.length} names: ${near.map(({ name }) => name).join(', ')}; give more of the name`,
   )
 }
 

@@ -8,7 +8,7 @@ import { inertJson } from '../../reporters/json.ts'
 import { Screen } from '../../reporters/screen.ts'
 import { type Action, styleOf } from '../io.ts'
 
-/** `all`: the options of every command, which variables of the environment may set. */
+/** `all`: the options of all commands, which environment variables may set. */
 export const doctor =
   (all: readonly OptionSpec[]): Action =>
   async (_words, options, io) => {

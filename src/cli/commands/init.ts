@@ -49,7 +49,7 @@ async function writeChosen(
   const { stdin, stdout } = io
   const refuse = (plan: ProjectPlan) => force || refuseExisting(plan, (path) => shownPath(path, folder))
   const isAsked = stdin.isTTY && stdout.isTTY && !yes
-  // Before the first question: no answer would help.
+  // Before the first question, because no answer could change it.
   if (isAsked) refuse(planProject(usualChoices(folder, { ...given, ci: 'none', sample: false })))
   const plan = planProject(isAsked ? await askedChoices(folder, given, io) : usualChoices(folder, given))
   refuse(plan)
@@ -68,7 +68,7 @@ function usualChoices(folder: string, { models, targets, ci, sample }: GivenChoi
   }
 }
 
-/** Asks for what no flag has said. */
+/** Asks for everything that no flag has set. */
 async function askedChoices(folder: string, given: GivenChoices, io: CommandIo): Promise<ProjectChoices> {
   const questions = askOnTerminal(io)
   try {
@@ -89,14 +89,18 @@ async function askedChoices(folder: string, given: GivenChoices, io: CommandIo):
 }
 
 async function askTargets(questions: Questions, folder: string, io: CommandIo): Promise<readonly string[]> {
-  io.stdout.write('looking for what runs here …\n')
+  io.stdout.write('looking for targets that run here …\n')
   const here = await targetsHere(folder, io.env)
   for (const line of wrapText(here.join(' '), 76)) io.stdout.write(`  ${line}\n`)
-  return questions.ask('Which of these are under test? Blanks between', DEFAULT_TARGETS.join(' '), (answer) => {
-    const given = wordsOf(answer)
-    checkTargets(given, folder)
-    return given
-  })
+  return questions.ask(
+    'Which of these do you want to test? Separate them with spaces',
+    DEFAULT_TARGETS.join(' '),
+    (answer) => {
+      const given = wordsOf(answer)
+      checkTargets(given, folder)
+      return given
+    },
+  )
 }
 
 function wordsOf(answer: string): string[] {
@@ -114,7 +118,7 @@ function summaryLines({ files, unread }: ProjectPlan, folder: string, cwd: strin
     return `${sign} ${name}${' '.repeat(width - displayWidth(name))}  ${style.paint('dim', cleanText(what, 200))}`
   })
   const passed = unread.map(
-    (path) => `! ${cleanText(shownPath(path, cwd), 200)} is no longer read; the new one comes first`,
+    (path) => `! ${cleanText(shownPath(path, cwd), 200)} is no longer read; the new configuration comes first`,
   )
   const place = shownPath(folder, cwd)
   const next = place === '.' ? 'npx assay run' : `cd ${shellWord(place)} && npx assay run`

@@ -32,7 +32,7 @@ export const micro: Action = async (words, options, io) => {
 
 interface Written {
   readonly head: string
-  /** As it was given. */
+  /** As the user gave it. */
   readonly folder: string
   readonly files: readonly string[]
 }
@@ -43,7 +43,7 @@ async function writeRandom([word]: string[], values: Values, cwd: string): Promi
   const { seed, force, output: folder } = values
   const weightDType = WEIGHT_DTYPES[values.weights]
   const graphDTypes = graphDTypesOf(values)
-  if (folder === undefined) throw new UsageError('micro', 'say where to write it: -o and then the folder')
+  if (folder === undefined) throw new UsageError('micro', 'no output folder given; use -o <folder>')
   const files = await writeMicroFolder({
     folder: resolve(cwd, folder),
     config,
@@ -56,15 +56,13 @@ async function writeRandom([word]: string[], values: Values, cwd: string): Promi
 }
 
 async function writeExport(folder: string, words: string[], values: Values, cwd: string): Promise<Written> {
-  if (words.length > 0) throw new UsageError('micro', `--from reads the architecture itself; leave "${words[0]}" out`)
+  if (words.length > 0)
+    throw new UsageError('micro', `--from reads the architecture from the folder; leave "${words[0]}" out`)
   const all: Readonly<Record<string, unknown>> = values
   const others = omit(MICRO_OPTIONS, ['from', 'dtype', 'force', 'color'])
   const given = specsOf(others).find(({ key, default: usual }) => all[key] !== usual)
   if (given)
-    throw new UsageError(
-      'micro',
-      `--from writes into that folder what is there; leave ${given.flags.split(' <')[0]} out`,
-    )
+    throw new UsageError('micro', `--from takes everything from that folder; leave ${given.flags.split(' <')[0]} out`)
   const { config, files } = await exportFolder({
     folder: resolve(cwd, folder),
     graphDTypes: graphDTypesOf(values),

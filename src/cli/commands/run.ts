@@ -8,6 +8,6 @@ export const run =
   (suites: readonly SuiteKind[]): Action =>
   async ([path], options, io) => {
     if (path === undefined) return judgeCommand({ command: 'run', words: [], options, suites }, io)
-    const text = `assay run judges what the configuration names, found "${path}"; write assay test ${path}`
+    const text = `assay run judges what the configuration names, found "${path}"; use assay test ${path}`
     throw new UsageError('path', text)
   }

@@ -30,7 +30,7 @@ export const setup: Action = async ([thing, ...engines], options, io) => {
   return outcome ? EXIT.ok : EXIT.interrupted
 }
 
-/** null: somebody ended it. */
+/** null: the user interrupted it. */
 async function install(
   engines: readonly string[],
   base: string | undefined,
@@ -39,7 +39,7 @@ async function install(
 ): Promise<SetupOutcome | null> {
   const { cwd, env: environment } = io
   const other = setVariables(environment).ASSAY_PYTHON
-  if (other) notice(io, `ASSAY_PYTHON names ${cleanText(other, 200)}, which runs use instead of what is set up here`)
+  if (other) notice(io, `ASSAY_PYTHON names ${cleanText(other, 200)}, so runs use that instead of what is set up here`)
   const { progress, done } = progressOn(io, styleOf(io.stderr, io, options))
   const interrupt = new AbortController()
   const release = onInterrupt(io, () => interrupt.abort())
@@ -48,7 +48,7 @@ async function install(
   } catch (error) {
     done()
     if (interrupt.signal.aborted) {
-      notice(io, 'interrupted: what is half made is not used; the next assay setup python begins anew')
+      notice(io, 'interrupted: the unfinished environment is not used; the next assay setup python starts over')
       return null
     }
     if (error instanceof UsageError && typeof error.cause === 'string') printEnd(io, error.cause)
@@ -59,7 +59,7 @@ async function install(
   }
 }
 
-/** On a terminal one line that changes; elsewhere a line for each step, without what pip does inside. */
+/** On a terminal, one line that changes. Elsewhere, one line for each step, without details from pip. */
 function progressOn(io: CommandIo, style: Style): { progress: SetupRequest['progress']; done: () => void } {
   if (!io.stderr.isTTY) {
     return { progress: (step, detail) => detail === undefined && notice(io, `${step} …`), done: () => {} }

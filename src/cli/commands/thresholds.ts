@@ -41,14 +41,14 @@ function metricNames(words: readonly string[]): MetricName[] {
   return [...new Set(names)]
 }
 
-/** The option takes all words that follow it. */
+/** `--metrics` takes all words that follow it, so a model may be among them. */
 function refusal(word: string, known: readonly string[]): UsageError {
   const { code, message } = unknown('metric', `metric "${word}"`, word, known)
   const isModel = nearest(word, known) === null
-  return new UsageError(code, isModel ? `${message}; models stand before --metrics, or after --model` : message)
+  return new UsageError(code, isModel ? `${message}; put models before --metrics or after --model` : message)
 }
 
-/** The documented lines, for whatever reads them; the rest on stderr. */
+/** Prints the documented lines on stdout, where programs read them, and the rest on stderr. */
 function print(one: LearntThresholds, { cwd, stdout, stderr }: CommandIo): void {
   const { model, thresholds: learnt, files, path, kept } = one
   const isAsked = ([metric]: [string, unknown]) => !kept.some((other) => other === metric)
@@ -68,7 +68,7 @@ function notes({ thresholds: { metrics, shapes }, kept, replaced }: LearntThresh
     ...(unpaired > 0
       ? [`note: ${unpaired} of ${shapes.length} shapes have no .sequences.json, which the paired gate needs`]
       : []),
-    ...(kept.length > 0 ? [`note: ${kept.join(' and ')} of the earlier file stays, learnt again with the rest`] : []),
+    ...(kept.length > 0 ? [`note: also learnt ${kept.join(' and ')} again, which the earlier file had`] : []),
     ...(replaced === null ? [] : [`note: ${replaced}`]),
   ]
 }

@@ -34,7 +34,7 @@ describe('editing the file', () => {
     const error = fail('b', { verdict: 'error', stage: 'run', side: 'target', error: 'no', expires: '2027-03-01' })
     expect(
       edit(null, [fail('a'), error]),
-    ).toBe(`# Cases that are known not to pass. They still run; anything else than what is written here is reported.
+    ).toBe(`# Cases that are known not to pass. They still run, and any other outcome than the one written here is reported.
 
 - id: "a"
   verdict: fail

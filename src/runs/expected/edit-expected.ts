@@ -7,7 +7,8 @@ import type { Acceptance } from './accept-failures.ts'
 import { ENTRY_KEYS, parseExpected } from './expected-file.ts'
 import { type ExpectedPlace, readExpectedText } from './expected-place.ts'
 
-const HEAD = ' Cases that are known not to pass. They still run; anything else than what is written here is reported.'
+const HEAD =
+  ' Cases that are known not to pass. They still run, and any other outcome than the one written here is reported.'
 const QUOTED: readonly string[] = ['id', 'error']
 
 /** Writes what is accepted and gives all entries of the file, as they are read back from what was written. */
