@@ -94,6 +94,6 @@ describe('--keep', () => {
     expect(names(layer!)).toEqual(
       expect.arrayContaining(['inputs.safetensors', 'layer.onnx', 'reference.safetensors', 'target.safetensors']),
     )
-    expect(names(layer!).join()).toContain('look inside on ort:cpu: values 1/trace.safetensors')
+    expect(names(layer!).join()).toContain('look inside the model on ort:cpu: values 1/trace.safetensors')
   })
 })

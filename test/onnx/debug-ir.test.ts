@@ -123,7 +123,7 @@ describe('--debug-ir', () => {
     expect(ran.code, ran.stderr).toBe(0)
     const place = join(folder, 'ir/a_full_model@ort-web_wasm')
     expect(readdirSync(place).sort()).toEqual(['0-given.onnx', '0-given.txt', 'README.txt'])
-    const reason = 'ort-web:wasm does not give its intermediate forms; models are written as given only'
+    const reason = 'ort-web:wasm does not provide intermediate forms; only the given models are written'
     expect(read(place, 'README.txt')).toContain(reason)
     expect(ran.stderr.split(`\n${reason}`)).toHaveLength(2)
     expect(ran.stderr).toContain('3 nodes as given\n… and 1 more in which nothing changed, see ir/index.txt')
@@ -164,7 +164,7 @@ describe('--debug-ir', () => {
     expect(listed.filter((name) => !name.endsWith('.txt'))).toEqual([])
     expect(listed).toContain('4-all.diff.txt')
     expect(read(folder, 'ir/large_full_model@ort_cpu/0-given.txt')).toContain('in "large.bin"')
-    const note = 'listings only: 68.0 MiB of weights lie in files of their own'
+    const note = 'listings only: 68.0 MiB of weights are in external files'
     expect(read(folder, 'ir/large_full_model@ort_cpu/README.txt')).toContain(note)
     expect(read(folder, 'ir/index.txt')).toContain(note)
   })

@@ -23,8 +23,7 @@ export async function describeModules(
   await keep(modules, lab)
   const counts = { 'modules.compared': modules.length, 'modules.over': wrong.length }
   const [first] = wrong
-  if (!first)
-    return { hint: 'no module differs by more than its limit: suspect what is not a module', measurements: counts }
+  if (!first) return { hint: 'no module is over its limit: suspect code outside the modules', measurements: counts }
   const hint = `the first module over its limit is ${first.name} (${wrong.length} of ${modules.length} are)`
   return { hint, measurements: { ...counts, 'modules.first': first.name } }
 }

@@ -108,7 +108,7 @@ describe('a Hugging Face folder', () => {
     }
     const { verdict, reason, measurements } = await judged(wrong)
     expect([verdict, measurements['modules.over']]).toEqual(['fail', 0])
-    expect(reason).toMatch(/; no module differs by more than its limit: suspect what is not a module$/)
+    expect(reason).toMatch(/; no module is over its limit: suspect code outside the modules$/)
   })
 
   test('still fails where a side cannot look inside', async () => {

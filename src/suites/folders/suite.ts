@@ -73,7 +73,7 @@ function tellLeftOut(folders: readonly FoundFolder[], { notice }: FoldersSuiteOp
   if (folders.length === 0) return
   const names = folders.slice(0, MOST_LEFT_OUT).map(({ name }) => name)
   const more = folders.length > names.length ? ` and ${folders.length - names.length} more` : ''
-  const what = 'a Hugging Face folder is judged as a whole; where it fails, the first module that differs is named'
+  const what = 'a Hugging Face folder is judged as a whole; if it fails, the first module that differs is named'
   notice?.(`--scope layers leaves out ${names.join(', ')}${more}: ${what}. Add full to --scope`)
 }
 

@@ -56,7 +56,7 @@ export async function onFittingInputs<T>(fitting: Fitting, attempt: Attempt<T>):
   }
   if (isRefused) throw outcome.explain(searched?.tried ?? [])
   const tried = searched?.tried ?? []
-  const note = tried.length > 0 ? `also tried, to no avail: ${tried.join(', ')}` : null
+  const note = tried.length > 0 ? `also tried, without success: ${tried.join(', ')}` : null
   return { outcome, inputs, note, found: false }
 }
 

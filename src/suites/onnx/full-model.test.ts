@@ -237,7 +237,7 @@ describe('a target that runs another model', () => {
     const { verdict, outputs, reason } = await against(`ort:cpu,model=other/${name}.onnx`)
     expect([verdict, outputs[0]!.rule]).toEqual(['fail', expect.stringContaining('float32 whole model')])
     const own = { bf16: 'bfloat16', fp16: 'float16' }[name]
-    expect(reason).toContain(`the target's model computes in ${own}: if it should, say so with dtype=${own}`)
+    expect(reason).toContain(`the target's model computes in ${own}: if that is intended, set dtype=${own}`)
   })
 
   test('passes by its own precision once that is declared', async () => {

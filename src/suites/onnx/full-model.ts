@@ -148,7 +148,7 @@ function benchOf({ lab, options }: Fitting, { trace, digest }: PreparedInputs): 
 }
 
 function precisionHint(own: string | null): string | null {
-  return own && `the target's model computes in ${own}: if it should, say so with dtype=${own}`
+  return own && `the target's model computes in ${own}: if that is intended, set dtype=${own}`
 }
 
 /** The model that a side runs instead of the case's own. */

@@ -15,13 +15,13 @@ const LAYER_OPTIONS = repeated({
     flags: '--layer-group <Op+Op>',
     kind: layerGroups,
     default: [],
-    help: 'ops judged as one layer where each feeds only the next, such as Conv+Clip; repeatable',
+    help: 'ops to judge as one layer if each feeds only the next, such as Conv+Clip; repeatable',
   },
   layerInputs: {
     flags: '--layer-inputs <how>',
     kind: oneOf(LAYER_INPUTS),
     default: 'reference',
-    help: 'reference: what it computed before each layer; random: made up, equal layers judged once',
+    help: 'reference: the values it computed before each layer; random: made-up values, and equal layers are judged once',
     completes: ['reference', 'random'],
   },
 } satisfies OptionTable)
@@ -31,14 +31,14 @@ const DUMP_OPTIONS = {
     flags: '--debug-ir <folder>',
     kind: text,
     commandLineOnly: true,
-    help: 'write every model as given and as the target made it, form by form, into this folder',
+    help: 'write every model to this folder, as given and in each form that the target made',
   },
   force: {
     flags: '--force',
     kind: flag,
     default: false,
     commandLineOnly: true,
-    help: 'let --debug-ir use a folder that is not empty; only what an earlier one wrote is removed',
+    help: 'let --debug-ir use a folder that is not empty; only files of an earlier --debug-ir are removed',
   },
 } satisfies OptionTable
 
@@ -66,7 +66,7 @@ function profilingFolder(when: string) {
     flags: `--torq-${when}-profiling-output-dir <folder>`,
     kind: text,
     commandLineOnly: true,
-    withoutEffect: 'no profile is written; the run record has how long every stage took',
+    withoutEffect: 'no profile is written; the run record has the duration of every stage',
     help: 'does nothing',
   } as const satisfies Option<string>
 }

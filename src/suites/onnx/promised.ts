@@ -40,17 +40,17 @@ export async function judgePromised(usual: TraceComparison, request: PromiseRequ
   const largest = await largestBeyondReach(sites)
   const left = await beyond(request, sites, asPromised)
   if (left.verdict !== 'fail') {
-    const kept = largest === null ? 'which it keeps' : 'and it is as exact beyond'
+    const kept = largest === null ? 'which the target keeps' : 'and the target is as exact beyond that'
     if (!(await anyPassesAsZeros(request, sites))) return excused(usual, sites, 'pass', `${promises}, ${kept}`)
-    const why = `${promises}, as much as the values are large: zeros would pass too`
+    const why = `${promises}, which is as large as the values: zeros would pass too`
     return excused(usual, sites, 'inconclusive', why)
   }
   if (largest !== null && (await beyond(request, sites, asReduced)).verdict !== 'fail') {
-    const why = `${promises}, and nothing for the x up to ${formatMeasured(largest)} here`
+    const why = `${promises}, but nothing for x as large as ${formatMeasured(largest)} here`
     return excused(usual, sites, 'inconclusive', why)
   }
   return left.outputs.some(({ name, verdict }) => verdict === 'fail' && isAt(sites, name))
-    ? { ...usual, reason: `${usual.reason}; ${promises}, which it does not keep` }
+    ? { ...usual, reason: `${usual.reason}; ${promises}, which the target does not keep` }
     : usual
 }
 

@@ -42,7 +42,7 @@ describe('a model whose reference is moved by roundings', () => {
   test('as far as the target lies is inconclusive, and says by what it was moved', async () => {
     const { verdict, flags, reason, band } = await judged(steep(), near, NEAR_ONE)
     expect([verdict, flags]).toEqual(['inconclusive', ['over-tolerance', 'sensitive']])
-    expect(reason).toMatch(/^over tolerance, but roundings move the reference as far: y: /)
+    expect(reason).toMatch(/^over tolerance, but rounding errors move the reference as far: y: /)
     // Two options of the reference and four disturbed inputs.
     expect(band).toMatchObject([{ output: 'y', by: 'inputs moved by 1.2e-7', samples: 6, margin: 1 }])
     expect(band![0]!.maxAbs).toBeCloseTo(1e6 * 2 ** -23, 2)

@@ -71,7 +71,7 @@ describe('a model that is named by its Hugging Face id', () => {
     const { endpoint } = gone
     await gone.close()
     await expect(listed(['org/none'], { HF_ENDPOINT: endpoint })).rejects.toThrow(
-      'no file or folder "org/none", and no model of that id in the Hugging Face cache; ',
+      'no file or folder "org/none", and no model with that id in the Hugging Face cache; ',
     )
   })
 })

@@ -65,6 +65,6 @@ function unlessRefused(error: unknown): null {
 }
 
 function neitherPathNorModel(given: string, error: Unreachable): UsageError {
-  const found = `no file or folder "${cleanText(given, 200)}", and no model of that id in the Hugging Face cache`
+  const found = `no file or folder "${cleanText(given, 200)}", and no model with that id in the Hugging Face cache`
   return new UsageError('path', `${found}; ${error.message}`, { cause: error })
 }

@@ -107,14 +107,14 @@ function reasonOf(
 ): string | undefined {
   if (others?.disagreement) return referencesReason(verdict, reason, others)
   if (warnings.length > 0) return `${reason ?? 'the numbers agree'}; the target's device warned: ${warnings[0]}`
-  if (unstable) return `${reason}; alone in a fresh worker it passes, so what ran before changes the target's numbers`
+  if (unstable) return `${reason}; it passes alone in a fresh worker, so earlier work changes the target's numbers`
   if (explained) return `${reason}; ${explainedBy(explained)}`
-  if (excused) return `over tolerance, but roundings move the reference as far: ${reason}`
+  if (excused) return `over tolerance, but rounding errors move the reference as far: ${reason}`
   return verdict === 'fail' && hint !== null ? `${reason}; ${hint}` : reason
 }
 
 function explainedBy({ ops, isPromised }: Explanation): string {
-  const same = `with the target's own ${ops} the reference gives the same`
+  const same = `the reference gives the same with the target's own ${ops}`
   return isPromised
     ? `but ${same}, and each of them is within what its language promises`
     : `but ${same}, and its language promises nothing for some of them`

@@ -7,7 +7,7 @@ export const SIDE_OPTIONS = repeated({
   reference: {
     flags: '--reference <target>',
     kind: targetSpecs,
-    help: 'the trusted target everything is compared with; where two are given and disagree, the case is inconclusive (default: ort:cpu, or the recorded outputs)',
+    help: 'trusted target to compare with; if two are given and disagree, the case is inconclusive (default: ort:cpu, or the recorded outputs)',
     completes: 'targets',
   },
   target: {
@@ -20,19 +20,19 @@ export const SIDE_OPTIONS = repeated({
     flags: '--hw <types>',
     kind: hardwareNames,
     documented: ['--torq-runtime-hw-type <types>'],
-    help: 'hardware type for targets that do not set hw=, which must all use one; a comma-separated list creates one target per value',
+    help: 'hardware type for targets that do not set hw=; refused if one of them uses none; a comma-separated list creates one target per value',
   },
   chip: {
     flags: '--chip <names>',
     kind: hardwareNames,
     documented: ['--torq-chips <names>'],
-    help: 'chip for targets that do not set chip=, which must all use one; a comma-separated list creates one target per value',
+    help: 'chip for targets that do not set chip=; refused if one of them uses none; a comma-separated list creates one target per value',
   },
   board: {
     flags: '--board <addresses>',
     kind: text,
     documented: ['--torq-addr <addresses>'],
-    help: 'board for targets that do not name one, such as root@10.0.0.7; they must all use one; a comma-separated list creates one target per board',
+    help: 'board for targets that do not name one, such as root@10.0.0.7; refused if one of them uses none; a comma-separated list creates one target per board',
   },
 } satisfies OptionTable)
 
@@ -42,7 +42,7 @@ export const SCOPE_OPTION = repeated({
     flags: '--scope <scopes>',
     kind: scopes,
     default: SCOPES,
-    help: 'full: whole models; layers: every layer alone, on what the reference computed before it; full,layers: both',
+    help: 'full: whole models; layers: every layer alone, on the values that the reference computed before it; full,layers: both',
     completes: ['full', 'layers', 'full,layers'],
   },
 } satisfies OptionTable)
@@ -59,7 +59,7 @@ export const INPUT_OPTIONS = repeated({
     flags: '--input <name=policy>',
     kind: list,
     default: [],
-    help: 'an input as 0..1, 0.5, file.npy, voiced, text, ones, zeros or normal; repeatable',
+    help: 'how to fill an input: 0..1, 0.5, file.npy, voiced, text, ones, zeros or normal; repeatable',
   },
 } satisfies OptionTable)
 

@@ -115,7 +115,7 @@ describe('the forms of a model', () => {
     const files = { 'models/a.onnx': convNetwork(), 'models/b.onnx': affineModel() }
     const { dump, read, list } = await dumped(folderWith(files), { targets: ['silent:cpu'], kinds })
     expect(list('a_full_model@silent_cpu')).toEqual(['0-given.onnx', '0-given.txt', 'README.txt'])
-    const reason = 'silent:cpu does not give its intermediate forms; models are written as given only'
+    const reason = 'silent:cpu does not provide intermediate forms; only the given models are written'
     expect([...dump.notices]).toEqual([reason])
     expect(dump.notes.cases.map(({ lines }) => lines)).toEqual([['3 nodes as given'], ['2 nodes as given']])
     expect(read('a_full_model@silent_cpu/README.txt')).toContain(reason)
@@ -197,7 +197,7 @@ describe('a form that cannot be had', () => {
     writeFileSync(join(folder, 'ir/m_full_model@ort_cpu/0-given.txt'), 'mine')
     const { outcome, dump, read } = await dumped(folder)
     expect(outcome.results.map(({ verdict }) => verdict)).toEqual(['pass'])
-    expect(dump.problems).toEqual([expect.stringContaining('the forms of m/full_model@ort:cpu are not complete: ')])
+    expect(dump.problems).toEqual([expect.stringContaining('the forms of m/full_model@ort:cpu are incomplete: ')])
     expect(read('m_full_model@ort_cpu/0-given.txt')).toBe('mine')
   })
 })
@@ -231,7 +231,7 @@ describe('weights in other files', () => {
     expect(listed.filter((name) => !name.endsWith('.txt'))).toEqual([])
     expect(listed).toContain('4-all.diff.txt')
     expect(read('m_full_model@ort_cpu/0-given.txt')).toContain('in "large.bin"')
-    const note = 'listings only: 68.0 MiB of weights lie in files of their own'
+    const note = 'listings only: 68.0 MiB of weights are in external files'
     expect(dump.notes.cases[0]!.lines).toContain(note)
     expect(read('m_full_model@ort_cpu/README.txt')).toContain(note)
   })

@@ -31,7 +31,7 @@ export class IrDump {
   }
 
   static async begin(owned: OwnedFolder, pool: Pool): Promise<IrDump> {
-    await owned.write(INDEX, 'The models of every case as its target made them, form by form.\n')
+    await owned.write(INDEX, 'The model of every case, in each form that its target made.\n')
     return new IrDump(owned, pool)
   }
 
@@ -76,7 +76,7 @@ export class IrDump {
       await this.#list(c, name, await this.#dump(given, lab, new IrFolder(this.#owned, name, c.id)))
     } catch (error) {
       if (lab.signal.aborted) return
-      this.problems.push(`the forms of ${c.id} are not complete: ${wordsOf(error)}`)
+      this.problems.push(`the forms of ${c.id} are incomplete: ${wordsOf(error)}`)
     }
   }
 

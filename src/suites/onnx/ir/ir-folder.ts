@@ -43,7 +43,7 @@ export class IrFolder {
     const externalBytes = model.externalFiles.reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (externalBytes > MOST_EXTERNAL_BYTES) {
       this.#weights = 'absent'
-      this.#note = `listings only: ${formatBytes(externalBytes)} of weights lie in files of their own`
+      this.#note = `listings only: ${formatBytes(externalBytes)} of weights are in external files`
     }
     const bytes = this.#weights === 'inside' ? await embedWeights(model) : null
     const isFile = model.path !== null && (bytes === null || externalBytes === 0)
@@ -90,7 +90,7 @@ export class IrFolder {
 
   async #takeFile(name: string, path: string): Promise<void> {
     const found = await lstat(path).catch(() => null)
-    if (!found?.isFile()) throw new FormatError('form', `the worker named ${path}, which is no file that it wrote`)
+    if (!found?.isFile()) throw new FormatError('form', `the worker named ${path}, which is not a file that it wrote`)
     const isOnnx = extname(path) === '.onnx'
     const proto = isOnnx ? await readStructure(path) : null
     if (proto === null || this.#weights === 'inside') {
@@ -113,7 +113,7 @@ export class IrFolder {
     const problem = cleanProse(error.message)
     const log = error instanceof StageError ? cleanLog(error.detail.stderr ?? '', 200).lines : []
     const lines = [
-      `${name} could not be had: ${problem}`,
+      `${name} could not be obtained: ${problem}`,
       ...(log.length > 0 ? ['', 'what the worker printed:', ...log] : []),
     ]
     await this.#write(`${name}.error.txt`, `${lines.join('\n')}\n`)

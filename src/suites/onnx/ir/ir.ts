@@ -33,7 +33,7 @@ export async function writeIr(
   const { forms = [], blobs } = probe.capabilities
   // A worker without our files has nowhere to write to.
   if (forms.length > 0 && !blobs) return { forms, reason: null }
-  return { forms: [], reason: `${target.name} does not give its intermediate forms; models are written as given only` }
+  return { forms: [], reason: `${target.name} does not provide intermediate forms; only the given models are written` }
 }
 
 /** The README of a case has all. */

@@ -120,7 +120,7 @@ async function decideBranches(
 }
 
 async function isTrue(source: TensorSource | undefined, name: string): Promise<boolean> {
-  if (!source) throw new StageError('extract', `the condition "${name}" was not given by the reference`)
+  if (!source) throw new StageError('extract', `the reference did not return the condition "${name}"`)
   return (await readWhole(source))[0] !== 0
 }
 
@@ -164,7 +164,7 @@ async function planChunks(
 
 async function shapeIn(trace: Trace, value: string): Promise<number[]> {
   const source = trace.tensors.get(shapeName(value))
-  if (!source) throw new StageError('extract', `the shape of "${value}" was not given by the reference`)
+  if (!source) throw new StageError('extract', `the reference did not return the shape of "${value}"`)
   const bytes = await readWhole(source)
   return Array.from(decodeBigInts('int64', bytes, 0, bytes.length / 8), Number)
 }
@@ -184,7 +184,7 @@ async function runEdited(
   const expects = names.map((name): ValueSpec => ({ name, kind: 'tensor', dtype: null, shape: null }))
   const edited = { format: 'onnx', bytes, folder: model.model.folder } as const
   const modelDigest = digestOf({ model: model.digest, edited: digestOf(bytes) })
-  const title = `look inside on ${reference.name}: ${what}`
+  const title = `look inside the model on ${reference.name}: ${what}`
   const request = {
     target: reference,
     side: 'reference',

@@ -100,7 +100,7 @@ function layerTrace(
 function recorded(name: string, values: ReadonlyMap<string, TensorSource>): TensorSource {
   const source = values.get(name)
   if (source) return source
-  throw new SkipCase(`"${name}" at its border is no tensor, and workers give nothing else`)
+  throw new SkipCase(`"${name}" at its border is not a tensor, and workers return only tensors`)
 }
 
 type Named = { readonly name: string }

@@ -60,7 +60,9 @@ describe('layers inside of others', () => {
       'skip layer_Neg_else_branch.t',
     ])
     const titles = outcome.results.flatMap(({ steps }) => steps.map(({ title }) => title))
-    expect(titles.filter((title) => title.includes('conditions'))).toEqual(['look inside on ort:cpu: conditions 1'])
+    expect(titles.filter((title) => title.includes('conditions'))).toEqual([
+      'look inside the model on ort:cpu: conditions 1',
+    ])
   })
 
   test('of a loop are judged with it', async () => {
@@ -119,7 +121,7 @@ describe('values at the border of a layer', () => {
       'skip layer_SequenceAt_first',
       'pass layer_Abs_y',
     ])
-    expect(outcome.results[1]!.reason).toBe('"seq" at its border is no tensor, and workers give nothing else')
+    expect(outcome.results[1]!.reason).toBe('"seq" at its border is not a tensor, and workers return only tensors')
   })
 
   test('that no worker gives travel as float32', async () => {

@@ -89,7 +89,7 @@ async function doubtAbout(
 ): Promise<string | null> {
   const reference = referenceTarget!
   const untouched = await runUntouched(reference, loaded, inputs, inputsDigest, lab, options).catch(stageError)
-  if (untouched instanceof StageError) return `the model as it is does not run on the reference: ${untouched.message}`
+  if (untouched instanceof StageError) return `the unmodified model does not run on the reference: ${untouched.message}`
   const { trace } = untouched
   const values = trace.values.filter(({ name }) => outputs.tensors.has(name))
   const tensors = new Map(values.map(({ name }) => [name, trace.tensors.get(name)!]))

@@ -120,7 +120,7 @@ describe('the layers of a model', () => {
     const sides = { reference: FAULTY, targets: ['ort:cpu'] }
     const { results } = await withFaultyModel({ ...ONLY, ...sides })
     expect(new Set(results.map(({ verdict, reason }) => `${verdict} ${reason}`))).toEqual(
-      new Set(['skip the reference runs a model of its own, and these are the layers of another']),
+      new Set(['skip the reference runs a different model, which does not have these layers']),
     )
   })
 
@@ -133,7 +133,7 @@ describe('the layers of a model', () => {
     })
     const outcome = await judged({ ...ONLY, targets: [FAULTY] }, chain(), { 'other/faulty.onnx': other })
     expect(verdicts(outcome)).toEqual([`pass ${LAYERS[0]}`, ...LAYERS.slice(1).map((scope) => `skip ${scope}`)])
-    expect(outcome.results[1]!.reason).toBe('other/faulty.onnx has no layer of this name')
+    expect(outcome.results[1]!.reason).toBe('other/faulty.onnx has no layer with this name')
   })
 
   test('that give something else in the model of the target are skipped, with what they give', async () => {
@@ -146,7 +146,9 @@ describe('the layers of a model', () => {
     const { results } = await judged({ scopes: ['layers'], targets: [FAULTY] }, model('y'), {
       'other/faulty.onnx': model('z'),
     })
-    expect(results).toMatchObject([{ verdict: 'skip', reason: 'the layer of this name in other/faulty.onnx gives z' }])
+    expect(results).toMatchObject([
+      { verdict: 'skip', reason: 'the layer with this name in other/faulty.onnx outputs z' },
+    ])
   })
 
   test('that give another shape in the model of the target fail and say so, whatever was recorded', async () => {
@@ -247,7 +249,7 @@ describe('layers that compute the same', () => {
     const judging: Judging = { scopes: ['layers'], layerInputs: 'random', targets: [FAULTY] }
     const { results } = await judged(judging, model('z'), { 'other/faulty.onnx': model('x') })
     expect(results).toMatchObject([
-      { verdict: 'skip', reason: 'the layer of this name in the other model takes other inputs' },
+      { verdict: 'skip', reason: 'the layer with this name in the other model takes different inputs' },
     ])
   })
 })
@@ -267,6 +269,6 @@ test('what was computed inside is found again by a later run', async () => {
     return steps.map(({ title }) => title)
   }
   const first = await made()
-  expect(first).toContain('look inside on ort:cpu: values 1')
+  expect(first).toContain('look inside the model on ort:cpu: values 1')
   expect(await made()).toEqual([])
 })

@@ -97,7 +97,7 @@ async function keepAndThrow({ lab, tested }: Work, error: unknown): Promise<neve
 function refuseUnjudged({ site, referenceTarget }: LayerCase): void {
   if (site.loop) throw notReached(`it is in the body of ${site.loop}, which is judged as a whole`)
   if (referenceTarget?.options.model !== undefined) {
-    throw new SkipCase('the reference runs a model of its own, and these are the layers of another')
+    throw new SkipCase('the reference runs a different model, which does not have these layers')
   }
 }
 
@@ -114,7 +114,7 @@ async function prepare(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promi
 async function withMadeUpInputs(work: Work): Promise<Work> {
   const cut = await withRandomInputs(work.cut, work.options.seed)
   const [own, theirs] = [work.cut, work.tested].map(({ inputs }) => [...inputs.tensors.keys()].join())
-  if (own !== theirs) throw new SkipCase('the layer of this name in the other model takes other inputs')
+  if (own !== theirs) throw new SkipCase('the layer with this name in the other model takes different inputs')
   const tested = { ...work.tested, inputs: cut.inputs, inputsDigest: cut.inputsDigest }
   return { ...work, cut, tested, isMadeUp: true }
 }
@@ -142,10 +142,10 @@ async function testedLayer(
   if (other === undefined) return cut
   const tested = await options.layers.tested(other, c, setup, lab, options)
   const nodes = tested?.keys.get(c.site.scope)?.flatMap((key) => tested.flat.nodes.get(key) ?? [])
-  if (!tested || !nodes?.length) throw new SkipCase(`${other} has no layer of this name`)
+  if (!tested || !nodes?.length) throw new SkipCase(`${other} has no layer with this name`)
   const made = nodes.flatMap(({ output }) => output)
   if (layer.outputs.some((name) => !made.includes(name))) {
-    throw new SkipCase(`the layer of this name in ${other} gives ${made.join(', ')}`)
+    throw new SkipCase(`the layer with this name in ${other} outputs ${made.join(', ')}`)
   }
   return cutLayer(tested, { ...layerOf(nodes, tested.index), outputs: layer.outputs }, layer, false)
 }

@@ -40,7 +40,7 @@ describe('hardware types and chips', () => {
   test.each([
     ['chips/c.json', 'chip= of target "command:./run,chip=chips/c.json": there is no file chips/c.json; did you mean'],
     ['chip/a.json', 'there is no file chip/a.json, nor a folder chip'],
-    ['chips/elephant.json', 'there is no file chips/elephant.json; beside it: a.json, b.json, broken.json'],
+    ['chips/elephant.json', 'there is no file chips/elephant.json; found beside it: a.json, b.json, broken.json'],
     ['chips/broken.json', 'chips/broken.json is not JSON: '],
     ['chips/', 'there is no file chips/'],
     ['', 'found "", expected a name or a JSON file'],

@@ -100,5 +100,5 @@ function similar(path: string, given: string): string {
   const near = nearest(basename(path), names)
   const others = names.slice(0, 10).join(', ')
   if (near !== null) return `; did you mean ${join(dirname(given), near)}?`
-  return others ? `; beside it: ${others}` : ''
+  return others ? `; found beside it: ${others}` : ''
 }

@@ -15,12 +15,12 @@ describe('hardware for all targets, each of which names its own', () => {
 
   test('is refused where it is given with the targets, or after them', () => {
     expect(() => settled({ target: ['npu'], board: 'root@b' }, { targets })).toThrow(
-      '--board root@b would be used by no target: "npu" names root@a; leave one board out',
+      'no target would use --board root@b: "npu" names root@a; leave one board out',
     )
     expect(() => settled({ chip: 'slow' }, { targets, target: 'fast' })).toThrow(
-      '--chip slow would be used by no target: "fast" names fast; leave one chip out',
+      'no target would use --chip slow: "fast" names fast; leave one chip out',
     )
-    expect(() => settled({}, { targets, target: 'npu', board: 'root@b' })).toThrow('--board root@b would be used by no')
+    expect(() => settled({}, { targets, target: 'npu', board: 'root@b' })).toThrow('no target would use --board root@b')
   })
 
   test('gives way to targets that are named on the command line', () => {

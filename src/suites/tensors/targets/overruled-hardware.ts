@@ -40,6 +40,6 @@ function ownHardware(key: HardwareKey, { runtime, device, options }: Target): st
 
 function refused(key: HardwareKey, value: string, targets: readonly Target[]): UsageError {
   const owners = targets.map((target) => `"${target.name}" names ${cleanText(ownHardware(key, target)!, 120)}`)
-  const found = `--${key} ${cleanText(value, 120)} would be used by no target`
+  const found = `no target would use --${key} ${cleanText(value, 120)}`
   return new UsageError('target', `${found}: ${owners.join(', ')}; leave one ${HARDWARE_NOUNS[key]} out`)
 }
