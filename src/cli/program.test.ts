@@ -88,7 +88,7 @@ describe('a command line', () => {
     [['decoders'], 'assay decoders test'],
     [['decoders', 'tset', 'm'], 'did you mean "test"?'],
     [['converge', 'demo.yml'], 'write assay converge -t demo.yml -s <storage>'],
-    [['thresholds', '--metrics-dir', 'metric'], 'metric is no folder of metric files'],
+    [['thresholds', '--metrics-dir', 'metric'], 'metric is not a folder of metric files'],
     [['diff', 'a.npy', 'b.npy'], 'there is no file or folder "a.npy"'],
     [['merge'], "missing required argument 'runs'"],
     [['cache', 'clean'], 'did you mean "clear"?'],

@@ -34,7 +34,7 @@ describe('gathering', () => {
     const folder = await recordedTraining()
     const again = await assay(GATHER, folder)
     expect(again.code).toBe(1)
-    expect(again.stdout + again.stderr).toContain('--start-over gathers it anew')
+    expect(again.stdout + again.stderr).toContain('--start-over gathers it again')
     expect((await assay([...GATHER, '--start-over'], folder)).code).toBe(0)
   })
 
@@ -212,7 +212,7 @@ describe('before anything runs', () => {
     const refused = await assay([...REPLAY, '--dry-run'], folder)
     expect([refused.code, refused.stdout]).toEqual([
       1,
-      expect.stringContaining('✗ step 3 is no multiple of steps_per_unit 5'),
+      expect.stringContaining('✗ step 3 is not a multiple of steps_per_unit 5'),
     ])
     const runs = join(folder, '.assay/runs')
     expect(existsSync(runs) ? readdirSync(runs) : []).toEqual([])

@@ -61,7 +61,7 @@ describeWith('python', hasPython, "the documentation's own YAML, word for word",
     const first = await assay(REPLAY, folder, { READING })
     expect(first.code, first.stdout + first.stderr).toBe(0)
     expect(first.stderr).toBe(
-      'bert: started as documented, the program does the last step of its checkpoint again; windows are replayed once more, one step later; results/bert_convergence_harness_manifest.assay.json remembers it\n',
+      'bert: started as documented, the program repeats the last step of its checkpoint; windows are replayed again, one step later; results/bert_convergence_harness_manifest.assay.json remembers this\n',
     )
     expect(first.stdout).toMatch(/2 passed/)
     const again = await assayJson(REPLAY, folder, { READING })

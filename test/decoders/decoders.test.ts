@@ -49,7 +49,7 @@ describe('a decoder', () => {
           'kl_tail_p99',
         ]),
       )
-      expect(stderr).toContain('the default pair; learn its own with assay decoders baseline')
+      expect(stderr).toContain('are used; learn its own with assay decoders baseline')
     },
     LONG_MS,
   )
@@ -235,7 +235,7 @@ describe('a baseline', () => {
   test('is not taken for another model’s', async () => {
     const { code, stderr } = await assay(['decoders', 'test', 'other', '--thresholds', thresholds, ...SMALL], folder)
     expect(code).toBe(4)
-    expect(stderr).toContain('the thresholds are of "healthy", and not of other')
+    expect(stderr).toContain('the thresholds are for "healthy", not for other')
   })
 })
 
@@ -260,7 +260,7 @@ describe('a stored reference', () => {
       }
       const changed = await decode(['healthy', ...stored])
       expect(changed.results[0]).toMatchObject({ verdict: 'error' })
-      expect(changed.results[0]!.error!.message).toContain('is not what its manifest says')
+      expect(changed.results[0]!.error!.message).toContain('does not match its manifest')
     },
     LONG_MS,
   )
@@ -273,7 +273,7 @@ describe('what cannot be decoded is refused in one line', () => {
     [[], 'missing subcommand: use assay decoders test or assay decoders baseline'],
     [['test'], 'no model to decode with; give a Hugging Face folder or an id'],
     [['test', 'healthy', '--gate', 'pared'], '--gate "pared"; did you mean "paired"?'],
-    [['test', 'healthy', '--gate', 'paired'], '--gate paired needs what the baseline gave on the same prompts'],
+    [['test', 'healthy', '--gate', 'paired'], '--gate paired needs the output of the baseline on the same prompts'],
     [['test', 'healthy', '--batch-size', '0'], '--batch-size takes whole numbers from 1 up, found "0"'],
     [['test', 'healthy', '--max-new-tokens', '4096'], 'is more than --tokens-per-sequence 1024, so no batch fits'],
     [['test', 'healthy', '--metrics-threshold', '3'], '--metrics-threshold takes two numbers over 0'],

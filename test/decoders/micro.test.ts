@@ -141,7 +141,7 @@ describe('assay micro', () => {
     const before = files.map(sha256)
     const refused = await assay(['micro', '--from', folder], folder)
     expect(refused).toMatchObject({ code: 4, stdout: '' })
-    expect(refused.stderr).toContain('is there already, so nothing was written; --force overwrites')
+    expect(refused.stderr).toContain('so nothing was written; --force overwrites')
     for (const file of files) rmSync(file)
     const ran = await assay(['micro', '--from', folder, '--dtype', 'fp16'], folder)
     expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' })
@@ -222,7 +222,7 @@ describe('what assay micro refuses', () => {
     expect(await refusalOf({ quantization_config: {} })).toContain('a quantization_config, expected plain weights')
     expect(await refusalOf({ num_hidden_layers: 2 })).toContain('there is no model.layers.1.input_layernorm.weight')
     expect(await refusalOf({ vocab_size: 300 })).toContain('has shape (512, 64), expected (300, 64)')
-    expect(await refusalOf({ hidden_size: null })).toContain('hidden_size that is not there, expected a number above 0')
+    expect(await refusalOf({ hidden_size: null })).toContain('hidden_size missing, expected a number above 0')
   })
 })
 

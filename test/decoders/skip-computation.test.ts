@@ -13,7 +13,7 @@ test('--skip-computation opens no model: what is neither stored nor in the cache
   const nothing = await assayJson(skipping, folder)
   expect(nothing.results).toMatchObject([{ verdict: 'error', error: { stage: 'run', side: 'reference' } }])
   expect(nothing.results[0]!.reason ?? nothing.results[0]!.error!.message).toContain(
-    'what ort:cpu gives for these prompts is neither stored nor in the cache; decode once without it',
+    'the output of ort:cpu for these prompts is neither stored nor in the cache; decode once without it',
   )
   const saving = await assayJson([...BASELINE, '--save-traces', '--validation-info-dir', 'traces'], folder)
   expect(saving.results, saving.stderr).toMatchObject([{ verdict: 'captured' }])

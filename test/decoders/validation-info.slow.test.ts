@@ -65,8 +65,8 @@ describeWithPython('what aiu-fms-testing-utils saved', 'torch, transformers, saf
     const folder = copied()
     const { results, stderr } = await assayJson(SAVED, folder, env)
     expect(results[0], stderr).toMatchObject({ verdict: 'pass', coverage: { compared: 15, expected: 15 } })
-    expect(stderr).toContain(`${NAME}.cpu_validation_info.0.out stands for the reference of tiny`)
-    expect(stderr).toContain(`${NAME}.cpu_validation_info.1.out stands for the reference of tiny`)
+    expect(stderr).toContain(`${NAME}.cpu_validation_info.0.out is used for the reference of tiny`)
+    expect(stderr).toContain(`${NAME}.cpu_validation_info.1.out is used for the reference of tiny`)
     const { measurements } = results[0]!
     expect(measurements['reference.imported']).toMatch(/^2 of 2 batches, .*cpu_validation_info\.0\.out$/)
     expect(Object.keys(measurements).filter((key) => /^reference\.(version|ms_per_step)$/.test(key))).toEqual([])

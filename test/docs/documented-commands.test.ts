@@ -53,11 +53,11 @@ test('all options of generate_metrics are known; those without a meaning here sa
   const { code, stdout, stderr } = await assay(words, documentedProject())
   expect([code, stdout]).toEqual([0, 'shakespeare/b1/s32/n8@torch:cpu,dtype=fp16\n'])
   expect(stderr.split('\n').filter((line) => line.includes('does nothing here'))).toEqual([
-    'assay: --extra_get_model_kwargs does nothing here: a model is what its folder says; assay micro writes one of other sizes',
-    'assay: --architecture does nothing here: a folder says itself what it is',
-    'assay: --unfuse_weights does nothing here: weights are taken as they are',
+    'assay: --extra_get_model_kwargs does nothing here: the folder defines the model; assay micro writes one with other sizes',
+    'assay: --architecture does nothing here: the folder itself says what the model is',
+    'assay: --unfuse_weights does nothing here: weights are used as they are',
     'assay: --compile_dynamic does nothing here: the target decides how it compiles',
-    'assay: --model_source does nothing here: a folder says itself what it is',
+    'assay: --model_source does nothing here: the folder itself says what the model is',
     'assay: --distributed does nothing here: targets run in one process here',
   ])
   expect(stderr).toContain('assay: --min_pad_length is written --prompt-length here\n')

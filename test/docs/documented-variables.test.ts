@@ -177,13 +177,15 @@ describe('micro models', () => {
     }
     const { code, stderr } = await assay(['decoders', 'test', '--log', 'fms', ...TARGET], folder, env)
     expect(code, stderr).toBe(0)
-    expect(stderr).toContain(`micro: a trained model of home stands for models/tiny: ${join(folder, 'home/tiny')}\n`)
+    expect(stderr).toContain(
+      `micro: a trained model from home is used instead of models/tiny: ${join(folder, 'home/tiny')}\n`,
+    )
     expect(stderr).toContain('micro_model=True')
     expect(readdirSync(join(folder, 'micro-info'))).toEqual(['tiny_models'])
   })
 
   test('else random weights in the model’s own configuration do, written once', async () => {
-    const line = /^micro: 3 layers with random weights \(seed 42\) stand for models\/tiny: (\S+)$/m
+    const line = /^micro: 3 layers with random weights \(seed 42\) are used instead of models\/tiny: (\S+)$/m
     const first = await assay(list, folder, micro)
     expect(first, first.stderr).toMatchObject({ code: 0, stdout: 'tiny/b1/s64/n16@ort-web:wasm\n' })
     const made = line.exec(first.stderr)![1]!
@@ -197,7 +199,9 @@ describe('micro models', () => {
     const scaled = { ...config, rope_parameters: { rope_type: 'llama3', rope_theta: 500_000, factor: 8 } }
     writeFileSync(join(folder, 'models/scaled/config.json'), JSON.stringify(scaled))
     const other = await assay(list, folder, { ...micro, [`${SHAPES}COMMON_MODEL_PATHS`]: 'models/scaled' })
-    expect(other.stderr).toContain('(seed 42), with plain rotary positions for llama3 stand for models/scaled: ')
+    expect(other.stderr).toContain(
+      '(seed 42), with plain rotary positions for llama3 are used instead of models/scaled: ',
+    )
   })
 
   test('an architecture that cannot be made, and a home that is not there, are told', async () => {
@@ -225,7 +229,7 @@ describe('micro models', () => {
     const { stdout, stderr } = await assay(list, folder, env)
     expect(stdout).toBe('tiny/b1/s64/n16@ort-web:wasm\n')
     expect(stderr).toContain('models.jsonl names the models themselves, so --micro is off\n')
-    expect(stderr).toContain('models.jsonl, line 1: no JSON object; left out\n')
+    expect(stderr).toContain('models.jsonl, line 1: not a JSON object; left out\n')
     const more = await assay(list, folder, { ...env, [`${SHAPES}FROM_MODEL_CONFIGURATION_FREQUENCY`]: '2' })
     expect(more.stdout).toBe('other/b1/s64/n16@ort-web:wasm\ntiny/b1/s64/n16@ort-web:wasm\n')
   })

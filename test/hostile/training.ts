@@ -177,7 +177,7 @@ const readings: readonly Log[] = [
     () => logOf('tensorboard', record(new Uint8Array(0), 2n ** 60n)),
     'a record of 1152921504606846976 bytes',
   ],
-  ['a record whose length is wrong', () => logOf('tensorboard', new Uint8Array(64)), 'no length of a record was found'],
+  ['a record whose length is wrong', () => logOf('tensorboard', new Uint8Array(64)), 'no record length was found'],
   [
     'a record whose sum is wrong',
     () => logOf('tensorboard', Buffer.concat([record(Uint8Array.of(1, 2)).subarray(0, -1), Buffer.of(9)])),

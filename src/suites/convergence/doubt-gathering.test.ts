@@ -16,7 +16,7 @@ test('a gathering that did not end is inconclusive as a whole', () => {
   expect(judgement).toMatchObject({
     verdict: 'inconclusive',
     flags: ['incomplete-gathering'],
-    reason: 'gathering did not end, so windows may be missing; the same command with -g goes on with it',
+    reason: 'gathering did not finish, so windows may be missing; the same command with -g continues it',
     coverage: { compared: 0, expected: 0 },
   })
   expect(judgement.measurements['reference.manifest']).toMatch(/demo_convergence_harness_manifest\.json$/)
@@ -28,6 +28,6 @@ test.each([
 ])('a window that was %s the manifest is an error', (_what, manifest) => {
   const doubt = doubtGathering(manifest, sidecar)!
   expect(() => judgeDoubt(doubt, planned)).toThrow(
-    'the manifest has no steps of ckpt_3, gathered 2027-03-01T10:00:00.000Z; put it back, or gather again',
+    'the manifest has lost the steps of ckpt_3, gathered 2027-03-01T10:00:00.000Z; put it back, or gather again',
   )
 })

@@ -9,12 +9,12 @@ import type { PlannedTest } from './planned-test.ts'
 export function doubtGathering(manifest: Manifest, sidecar: Sidecar | null): StageError | string | null {
   if (sidecar === null) return null
   if (!sidecar.complete)
-    return 'gathering did not end, so windows may be missing; the same command with -g goes on with it'
+    return 'gathering did not finish, so windows may be missing; the same command with -g continues it'
   const present = new Set(manifest.filter(({ results }) => results.size > 0).map(({ startStep }) => String(startStep)))
   const lost = Object.keys(sidecar.checkpoints).filter((startStep) => !present.has(startStep))
   if (lost.length === 0) return null
   const windows = joinWords(lost.map((startStep) => `ckpt_${startStep}`))
-  const text = `the manifest has no steps of ${windows}, gathered ${sidecar.gatheredAt}`
+  const text = `the manifest has lost the steps of ${windows}, gathered ${sidecar.gatheredAt}`
   return new StageError('discover', `${text}; put it back, or gather again with --start-over`, { side: 'reference' })
 }
 

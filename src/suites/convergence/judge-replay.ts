@@ -50,7 +50,7 @@ async function checkCheckpoint(path: string, window: WindowUnderTest, lab: Lab):
   await lab.step({ title: 'check the checkpoint', stage: 'inputs', key: null }, async () => {
     const { bytes, sha256 } = await checkpointSum(path)
     if (sha256 === facts.sha256) return
-    const size = bytes === facts.bytes ? 'as large as it was' : `${bytes} bytes instead of ${facts.bytes}`
+    const size = bytes === facts.bytes ? 'of the same size' : `${bytes} bytes instead of ${facts.bytes}`
     const text = `${window.entry.checkpoint} is not the checkpoint that was gathered (${size})`
     throw new StageError('inputs', `${text}; put it back, or gather again`, { side: 'reference' })
   })
@@ -58,7 +58,7 @@ async function checkCheckpoint(path: string, window: WindowUnderTest, lab: Lab):
 
 function strangeWindow({ planned, entry }: WindowUnderTest): StageError {
   const name = basename(planned.storage.sidecarPath)
-  const text = `${name} does not know ckpt_${entry.startStep}, so it is of another gathering`
+  const text = `${name} does not know ckpt_${entry.startStep}, so it belongs to another gathering`
   return new StageError('inputs', `${text}; put back the one that belongs to the manifest, or remove it`, {
     side: 'reference',
   })

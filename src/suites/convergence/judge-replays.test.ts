@@ -154,14 +154,14 @@ describe('a value that is not finite', () => {
     )
     const { verdict, reason, coverage } = judged([demoReplay(recording, { brokeAt: nan })])
     expect([verdict, coverage]).toEqual(['fail', { compared: 2, expected: 3 }])
-    expect(reason).toContain('ended at step 5, where loss is "NaN" and not finite')
+    expect(reason).toContain('ended at step 5, where loss is "NaN", which is not finite')
     expect(reason).not.toContain('step 6')
   })
 
   test('fails also where the metric was not recorded there', () => {
     const brokeAt = { step: 5, metric: 'val', text: 'nan' }
     const { verdict, reason } = judged([demoReplay(demoSteps(4, 5), { brokeAt, seed: 7 })])
-    expect([verdict, reason]).toEqual(['fail', 'seed 7 ended at step 5, where val is "nan" and not finite'])
+    expect([verdict, reason]).toEqual(['fail', 'seed 7 ended at step 5, where val is "nan", which is not finite'])
   })
 })
 
@@ -197,7 +197,7 @@ describe('several seeds', () => {
     const window = demoWindow(seedless)
     const replays = [demoReplay(demoSteps(4, 6))]
     const { figures } = judgementOf(window, replays, compareReplays(window, replays), [1, 2])
-    expect(figures!.at(-1)).toBe('without --seeds: demo has no flags.run.seed, the key of its seed')
+    expect(figures!.at(-1)).toBe('replayed without seeds: demo has no flags.run.seed, the flag for its seed')
   })
 })
 
@@ -215,7 +215,7 @@ describe('what was recorded', () => {
   test('without a metric in any window has to be gathered again', () => {
     const { verdict, reason } = judged([demoReplay(demoSteps(4, 6))], { entry: demoEntry(lossOnly) })
     expect(verdict).toBe('error')
-    expect(reason).toContain('accuracy has a rule and was not recorded; gather again')
+    expect(reason).toContain('accuracy has a rule but was not recorded; gather again')
   })
 
   test('with a warning, or to less than its end, is flagged', () => {

@@ -89,7 +89,9 @@ function breakText({ brokeAt, seed }: Replay): string[] {
   if (brokeAt === null) return []
   const { step, metric, text } = brokeAt
   const who = seed === null ? '' : `seed ${seed} `
-  return [`${who}ended at step ${step}, where ${cleanText(metric, 60)} is "${cleanText(text, 40)}" and not finite`]
+  return [
+    `${who}ended at step ${step}, where ${cleanText(metric, 60)} is "${cleanText(text, 40)}", which is not finite`,
+  ]
 }
 
 /** The documented start does the step of the checkpoint again and so ends one too early; where the configuration insists on it, that is all there is. */
@@ -130,7 +132,7 @@ export function notesOf(replays: readonly Replay[]): string[] {
 
 export function seedless({ test }: PlannedTest, seeds: readonly number[]): string[] {
   if (seeds.length === 0 || test.flags.run.seed) return []
-  return [`without --seeds: ${test.name} has no flags.run.seed, the key of its seed`]
+  return [`replayed without seeds: ${test.name} has no flags.run.seed, the flag for its seed`]
 }
 
 function measurementsOf(

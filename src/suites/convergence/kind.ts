@@ -24,7 +24,7 @@ export const CONVERGENCE: ConvergeKind = {
   name: 'convergence',
   command: {
     name: 'converge',
-    summary: 'has training got worse: replay stretches from checkpoints; -g records them',
+    summary: 'check whether training has got worse: replay windows from checkpoints; -g records them',
   },
   isConfigured: ({ convergence }) => convergence !== undefined,
   load: async () => (await import('./plan/work.ts')).CONVERGENCE_WORK,
@@ -34,7 +34,7 @@ export const CONVERGENCE: ConvergeKind = {
 export const RENEWAL: ConvergeKind = {
   ...SHARED,
   name: 'renewal',
-  command: { name: 'converge accept', summary: 'renew what was recorded' },
+  command: { name: 'converge accept', summary: 'replace the recorded values with new replays' },
   isConfigured: () => false,
   load: async () => (await import('./plan/work.ts')).RENEWAL_WORK,
 }

@@ -2,10 +2,10 @@ import { compareReplays } from './judge-replays.ts'
 import type { Replay } from './replay.ts'
 import type { WindowUnderTest } from './window-under-test.ts'
 
-const AGAIN = 'started as documented, the program does the last step of its checkpoint again'
-const LATER = 'windows are replayed once more, one step later'
+const AGAIN = 'started as documented, the program repeats the last step of its checkpoint'
+const LATER = 'windows are replayed again, one step later'
 const INSISTED = 'resume_at: last_step in the configuration makes the first replay count'
-const SPARED = 'resume_at: next_step in the configuration spares the first replay'
+const SPARED = 'resume_at: next_step in the configuration avoids the first replay'
 
 /** Further replays begin one step later at once, where these two leave no doubt; says so, and what became of it. */
 export async function learnStart(window: WindowUnderTest, first: Replay, later: Replay): Promise<string[]> {
@@ -31,10 +31,12 @@ async function remember({ planned: { storage } }: WindowUnderTest): Promise<stri
   const shown = storage.shown(storage.sidecarPath)
   try {
     const isWritten = await storage.learnStart('next_step')
-    return isWritten ? `${shown} remembers it` : `a manifest of another tool has no place to remember it: ${SPARED}`
+    return isWritten
+      ? `${shown} remembers this`
+      : `a manifest from another tool has no place to remember this: ${SPARED}`
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return `it is not remembered: ${why.replaceAll(storage.sidecarPath, shown)}; ${SPARED}`
+    return `this is not remembered: ${why.replaceAll(storage.sidecarPath, shown)}; ${SPARED}`
   }
 }
 
@@ -43,5 +45,5 @@ export async function unlearnStart({ planned, entry }: WindowUnderTest): Promise
   // Where it cannot be written down, it is found out again.
   await planned.storage.learnStart(null).catch(() => {})
   const { startStep } = entry
-  return `told step ${startStep + 1}, which was right before, the program did not begin with it: replayed from step ${startStep}, as documented`
+  return `the program did not begin with step ${startStep + 1}, as it did before: replayed from step ${startStep}, as documented`
 }

@@ -31,7 +31,7 @@ export async function renewWindow(
     verdict: 'captured',
     ...NOTHING_COMPARED,
     figures: [
-      ...(changes.length > 0 ? changes : ['as it was recorded']),
+      ...(changes.length > 0 ? changes : ['same as recorded']),
       ...forgotten(window, seeds),
       ...notesOf([replay!]),
     ],
@@ -59,6 +59,6 @@ function forgotten({ entry, sidecar }: WindowUnderTest, seeds: readonly number[]
   const samples = sidecar?.checkpoints[entry.startStep]?.samples.length ?? 0
   if (samples === 0 || seeds.length > 0) return []
   return [
-    `its ${samples} samples of other seeds are no longer of this program and were dropped; --seeds gathers new ones`,
+    `its ${samples} samples of other seeds no longer belong to this program and were dropped; --seeds gathers new ones`,
   ]
 }

@@ -31,7 +31,7 @@ describe('what a program is told', () => {
 
   test('not a start that its units do not have', () => {
     expect(() => replayReach({ ...TEST, stepsPerUnit: 5 }, entry(4, 5), 'last_step')).toThrow(
-      'step 4 is no multiple of steps_per_unit 5',
+      'step 4 is not a multiple of steps_per_unit 5',
     )
   })
 })

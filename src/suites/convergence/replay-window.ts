@@ -18,7 +18,7 @@ export function replayReach(
   const steps = windowSteps(test, entry, beginsThere)
   const { stepsPerUnit } = test
   if (start % stepsPerUnit !== 0) {
-    const text = `step ${start} is no multiple of steps_per_unit ${stepsPerUnit}`
+    const text = `step ${start} is not a multiple of steps_per_unit ${stepsPerUnit}`
     throw new StageError('inputs', `${text}, so the program cannot be told to start there`)
   }
   const end = test.runFor === 'count' ? steps : start + steps

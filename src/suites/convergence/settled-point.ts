@@ -25,7 +25,7 @@ function isOpen({ test }: PlannedTest, { lastStep, reopens, resumeAt }: GatherPo
 }
 
 function cannotGoOn({ reopens: { startStep } }: GatherPoint): StageError {
-  const what = `from step ${startStep} the program does that step again, which its checkpoint already has`
-  const text = `${what}, and it does not begin with step ${startStep + 1}, so what it would record is not what it was`
-  return new StageError('run', `${text}; --start-over gathers anew`, { side: 'reference' })
+  const what = `from step ${startStep} the program repeats that step, which its checkpoint already has`
+  const text = `${what}, and it does not begin with step ${startStep + 1}, so it would record something else`
+  return new StageError('run', `${text}; gather again with --start-over`, { side: 'reference' })
 }

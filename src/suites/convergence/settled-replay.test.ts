@@ -52,13 +52,13 @@ describe('the documented configuration, with a program that begins with the step
     const planned = await copied()
     const told: string[] = []
     const [, first, second] = await replayDemo({ ...planned, tell: (text) => told.push(text) })
-    const remembers = 'storage/bert_convergence_harness_manifest.assay.json remembers it'
+    const remembers = 'storage/bert_convergence_harness_manifest.assay.json remembers this'
     expect(first!.figures!.slice(1)).toEqual([
-      'replayed once more from step 5 (from step 4, as documented, the program does that step again, which its checkpoint already has)',
+      'replayed again from step 5 (from step 4, as documented, the program repeats that step, which its checkpoint already has)',
       remembers,
     ])
-    expect(second!.figures![1]).toMatch(/^begins with step 10 \(from step 9, as documented, /)
-    expect(told).toEqual([expect.stringContaining(`replayed once more, one step later; ${remembers}`)])
+    expect(second!.figures![1]).toMatch(/^started with step 10 \(from step 9, as documented, /)
+    expect(told).toEqual([expect.stringContaining(`replayed again, one step later; ${remembers}`)])
     expect(first!.artifacts.map(({ name }) => name).sort()).toEqual([
       'curves.json',
       'program-other-start.log',
@@ -155,7 +155,9 @@ describe('what was remembered', () => {
     const results = await replayDemo(nextRun(planned), {}, 'ckpt_4 or ckpt_9')
     expect(verdictsOf(results)).toEqual(ALL_PASS.slice(1))
     expect(results.map((result) => replaysOf(result).length)).toEqual([2, 1])
-    expect(results[0]!.figures![1]).toMatch(/^told step 5, .*: replayed from step 4, as documented$/)
+    expect(results[0]!.figures![1]).toMatch(
+      /^the program did not begin with step 5, .*: replayed from step 4, as documented$/,
+    )
     expect(await learntBy(planned)).toBeNull()
   })
 
@@ -165,7 +167,7 @@ describe('what was remembered', () => {
     const results = await replayDemo(planned)
     expect([verdictsOf(results), results.map((result) => replaysOf(result).length)]).toEqual([ALL_PASS, [1, 2, 1]])
     expect(results[1]!.figures!.at(-1)).toContain(
-      'another tool has no place to remember it: resume_at: next_step in the configuration spares the first replay',
+      'another tool has no place to remember this: resume_at: next_step in the configuration avoids the first replay',
     )
     expect(await planned.storage.sidecar()).toBeNull()
   })
@@ -179,7 +181,7 @@ describe('what was remembered', () => {
     chmodSync(planned.storage.folder, 0o700)
     expect([verdictsOf(results), results.map((result) => replaysOf(result).length)]).toEqual([ALL_PASS, [1, 2, 1]])
     expect(told).toEqual([
-      expect.stringMatching(/it is not remembered: no permission to write storage\/bert.*spares the first replay$/),
+      expect.stringMatching(/this is not remembered: no permission to write storage\/bert.*avoids the first replay$/),
     ])
   })
 })
@@ -188,7 +190,7 @@ test.each(READINGS)('what is accepted is what the program logs from the right st
   const planned = await copied({ READING })
   const before = await planned.storage.manifest()
   const [result] = await renewDemo(planned, {}, 'ckpt_4')
-  expect([result!.verdict, result!.figures![0]]).toEqual(['captured', 'as it was recorded'])
-  expect(result!.figures![1]).toMatch(/^replayed once more from step 5/)
+  expect([result!.verdict, result!.figures![0]]).toEqual(['captured', 'same as recorded'])
+  expect(result!.figures![1]).toMatch(/^replayed again from step 5/)
   expect(await planned.storage.manifest()).toEqual(before)
 })

@@ -33,12 +33,12 @@ async function settled(window: WindowUnderTest, from: (resumeAt: ResumeAt) => Pr
     return { counts: await from(test.resumeAt ?? 'last_step'), other: null, notes: [] }
   const learnt = (await storage.learntStart()) && (await from('next_step'))
   if (learnt && (!isHealthy(learnt.outcome) || takesStart(window, learnt)))
-    return { counts: learnt, other: null, notes: [`begins with ${laterStart(window.entry)}`] }
+    return { counts: learnt, other: null, notes: [`started with ${laterStart(window.entry)}`] }
   const first = await from('last_step')
   if (!isStepOff(window, first))
     return { counts: first, other: learnt, notes: learnt ? [await unlearnStart(window)] : [] }
   const later = learnt ?? (await from('next_step'))
-  const again = `replayed once more from ${laterStart(window.entry)}`
+  const again = `replayed again from ${laterStart(window.entry)}`
   const problem = problemOf(window, later)
   // It may take no other start than the documented one; but where that stopped short, it is the crash that matters.
   if (problem !== null && isWhole(window, first))
@@ -76,6 +76,6 @@ function problemOf(window: WindowUnderTest, later: Replay): string | null {
 }
 
 function laterStart({ startStep }: ManifestEntry): string {
-  const why = `from step ${startStep}, as documented, the program does that step again, which its checkpoint already has`
+  const why = `from step ${startStep}, as documented, the program repeats that step, which its checkpoint already has`
   return `step ${startStep + 1} (${why})`
 }

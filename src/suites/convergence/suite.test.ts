@@ -111,7 +111,7 @@ describe('what cannot be replayed is an error', () => {
     expect(verdictsOf(results)).toEqual(['demo/ckpt_0 pass', 'demo/ckpt_3 error', 'demo/ckpt_7 error'])
     expect(results[1]!.error!.message).toContain('model_3.ckpt')
     expect(results[2]!.error!.message).toContain(
-      'ckpts/model_7.ckpt is not the checkpoint that was gathered (as large as it was)',
+      'ckpts/model_7.ckpt is not the checkpoint that was gathered (of the same size)',
     )
   })
 
@@ -135,7 +135,7 @@ describe('what cannot be replayed is an error', () => {
       return [manifest, { ...sidecar!, checkpoints: others }]
     })
     const [result] = await replayDemo(unknown, {}, 'ckpt_3')
-    expect(result!.error!.message).toContain('does not know ckpt_3, so it is of another gathering')
+    expect(result!.error!.message).toContain('does not know ckpt_3, so it belongs to another gathering')
     const lost = await copyOf(gathered)
     await lost.storage.change((manifest, sidecar) => [manifest.slice(0, 2), sidecar])
     expect(verdictsOf(await replayDemo(lost))).toEqual(['demo/manifest error', ...ALL_PASS.slice(0, 2)])
@@ -181,10 +181,10 @@ describe('renewing', () => {
     })
     const [kept] = await renewDemo(planned, { seeds: [5] }, 'ckpt_3')
     const { checkpoints } = (await planned.storage.sidecar())!
-    expect([kept!.figures, checkpoints['3']!.samples.map(({ seed }) => seed)]).toEqual([['as it was recorded'], [5]])
+    expect([kept!.figures, checkpoints['3']!.samples.map(({ seed }) => seed)]).toEqual([['same as recorded'], [5]])
     const [dropped] = await renewDemo(planned, {}, 'ckpt_7')
     expect(dropped!.figures![1]).toBe(
-      'its 2 samples of other seeds are no longer of this program and were dropped; --seeds gathers new ones',
+      'its 2 samples of other seeds no longer belong to this program and were dropped; --seeds gathers new ones',
     )
     expect((await planned.storage.sidecar())!.checkpoints['7']!.samples).toEqual([])
   })

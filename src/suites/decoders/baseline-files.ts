@@ -43,9 +43,12 @@ function refuseNothing(summaries: readonly SequenceSummary[]): void {
   if (broken >= 0)
     throw new StageError(
       'compare',
-      `sequence ${broken} has logits that are no numbers, or lacks tokens; no baseline can be learnt from it`,
+      `sequence ${broken} has logits that are not numbers, or lacks tokens; no baseline can be learnt from it`,
     )
   if (summaries.every(({ kept }) => kept === 0)) {
-    throw new StageError('compare', 'no token was kept: the reference ends every sequence at once; give other prompts')
+    throw new StageError(
+      'compare',
+      'no token was kept: the reference ends every sequence immediately; give other prompts',
+    )
   }
 }

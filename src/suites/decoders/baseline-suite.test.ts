@@ -84,7 +84,7 @@ describe('a learnt baseline', () => {
     const { error } = onlyResult(await learnBaseline(freshFolder(), healthy, 'nan:cpu', { kinds: [nan] }))
     expect(error).toEqual({
       stage: 'compare',
-      message: 'sequence 0 has logits that are no numbers, or lacks tokens; no baseline can be learnt from it',
+      message: 'sequence 0 has logits that are not numbers, or lacks tokens; no baseline can be learnt from it',
     })
   })
 
@@ -93,7 +93,7 @@ describe('a learnt baseline', () => {
     const { error } = onlyResult(await learnBaseline(freshFolder(), { ...healthy, eos: all }, BASELINE))
     expect(error).toEqual({
       stage: 'compare',
-      message: 'no token was kept: the reference ends every sequence at once; give other prompts',
+      message: 'no token was kept: the reference ends every sequence immediately; give other prompts',
     })
   })
 })

@@ -90,7 +90,7 @@ export async function decodeSide(
 }
 
 function notDecoded(side: Side, target: Target): StageError {
-  const text = `--skip-computation, and what ${target.name} gives for these prompts is neither stored nor in the cache`
+  const text = `--skip-computation is given, but the output of ${target.name} for these prompts is neither stored nor in the cache`
   return new StageError('run', `${text}; decode once without it, with --save-traces to keep it`, { side })
 }
 

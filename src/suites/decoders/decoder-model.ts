@@ -44,5 +44,5 @@ export async function sideModelOf(
   if (accepts.includes('huggingface') && extname(path) !== '.onnx') {
     return { ref: { format: 'huggingface', path }, digest: await folderDigest(path, exports.digests) }
   }
-  throw new StageError('compile', `${target.name} takes ${accepts.join(' or ')}, of which ${path} has none`, { side })
+  throw new StageError('compile', `${target.name} takes ${accepts.join(' or ')}, but ${path} has none`, { side })
 }

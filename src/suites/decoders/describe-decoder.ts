@@ -98,7 +98,7 @@ function tokensFigure(summaries: readonly SequenceSummary[]): string {
   if (!first) return head
   const { step, flip, isNearTie } = first.divergence
   const gap = flip ? `the reference's gap there is ${formatNumber(flip.referenceGap)}` : 'a side has no token there'
-  const tie = isNearTie ? ', a near tie' : isNearTie === false ? ', no near tie' : ''
+  const tie = isNearTie ? ', a near tie' : isNearTie === false ? ', not a near tie' : ''
   return `${head}; the earliest that differs: sequence ${first.place} at token ${step} (${gap}${tie})`
 }
 

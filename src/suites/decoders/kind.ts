@@ -27,7 +27,7 @@ function command(name: string, summary: string): SuiteCommand {
 export const DECODERS: DecodersKind = {
   ...SHARED,
   name: 'decoders',
-  command: command('test', 'tokens and logits of text-generation models'),
+  command: command('test', 'judge tokens and logits of text-generation models'),
   isConfigured: ({ decoders }) => decoders?.models !== undefined,
   load: async () => (await import('./plan/work.ts')).DECODERS_WORK,
 }
@@ -36,7 +36,7 @@ export const DECODERS: DecodersKind = {
 export const BASELINE: DecodersKind = {
   ...SHARED,
   name: 'baseline',
-  command: command('baseline', 'what noise is normal'),
+  command: command('baseline', 'learn what noise is normal'),
   isConfigured: () => false,
   load: async () => (await import('./plan/work.ts')).BASELINE_WORK,
 }

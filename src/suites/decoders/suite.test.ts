@@ -122,7 +122,7 @@ describe('a decoder', () => {
     const result = await judged({ reference: 'faulty:cpu', targets: ['ort:cpu'], kinds })
     expect([result.verdict, result.reason]).toEqual([
       'error',
-      expect.stringMatching(/^the reference gives NaN or infinite logits at \d+ tokens; mend or change the reference/),
+      expect.stringMatching(/^the reference gives NaN or infinite logits at \d+ tokens; fix or change the reference/),
     ])
   })
 
@@ -238,7 +238,7 @@ describe('a side that cannot decode', () => {
     rmSync(join(folder, 'bare/onnx'), { recursive: true })
     const { error } = await judged({}, { ...healthy, folder: join(folder, 'bare') })
     expect(error).toMatchObject({ stage: 'compile', side: 'reference' })
-    expect(error!.message).toMatch(/^ort:cpu takes onnx, of which .*bare has none$/)
+    expect(error!.message).toMatch(/^ort:cpu takes onnx, but .*bare has none$/)
   })
 
   test('so far is an error before anything is decoded', async () => {

@@ -68,7 +68,7 @@ async function blockOf(
   const end = keptCount(whole, model.eos) + 1
   const reference = whole.slice(0, end)
   const target = own?.[sequence] ?? batch.followers[0]!.trace.sequences[sequence]!.slice(0, end)
-  const title = step === null ? `sequence ${number}: equal` : `sequence ${number}: parts at token ${step}`
+  const title = step === null ? `sequence ${number}: equal` : `sequence ${number}: differs at token ${step}`
   return {
     title,
     lines: [

@@ -50,7 +50,9 @@ describe('a sine on a target whose language promises it to 2^-11', () => {
     expect(verdicts(outcome)).toEqual(['pass full_model', `pass ${SIN}`])
     for (const { flags, reason } of outcome.results) {
       expect(flags).toEqual(['over-tolerance', 'promised'])
-      expect(reason).toMatch(/over the limit.*; WGSL promises sin\(x\) to 2\^-11 where \|x\| ≤ π, which the target keeps$/)
+      expect(reason).toMatch(
+        /over the limit.*; WGSL promises sin\(x\) to 2\^-11 where \|x\| ≤ π, which the target keeps$/,
+      )
     }
   })
 

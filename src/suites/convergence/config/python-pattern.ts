@@ -55,7 +55,7 @@ class Translation {
   whole(): { source: string; flags: string } {
     const flags = this.#globalFlags()
     const { source } = this.#choice(flags)
-    if (this.#reader.peek() !== undefined) throw this.#reader.error('has a ")" too many')
+    if (this.#reader.peek() !== undefined) throw this.#reader.error('has an extra ")"')
     return { source, flags: flags.ignoresCase ? 'iu' : 'u' }
   }
 
@@ -141,7 +141,7 @@ class Translation {
     while (this.#skipIgnored(flags));
     const repeat = this.#repeat()
     if (repeat === null) return piece
-    if (piece.isPlace) throw this.#reader.error('repeats what has no length')
+    if (piece.isPlace) throw this.#reader.error('repeats something that has no length')
     if (this.#reader.skip('+')) {
       throw this.#reader.error('has a possessive repeat such as "*+", which is not supported; leave out the "+"')
     }
@@ -166,12 +166,12 @@ class Translation {
   #refuseRounds(piece: Piece): void {
     if (piece.groups.some((group) => !piece.sure.includes(group))) {
       throw this.#reader.error(
-        'repeats groups that a round may leave out, which is not supported; write them one by one',
+        'repeats groups that one repetition may skip, which is not supported; write them one by one',
       )
     }
     if (piece.mayBeEmpty && (piece.groups.length > 0 || piece.isLazy)) {
       throw this.#reader.error(
-        'repeats what may be empty, which is not supported; let it match something in every round',
+        'repeats something that may be empty, which is not supported; let it match something every time',
       )
     }
   }
@@ -195,7 +195,7 @@ class Translation {
       return null
     }
     const repeat = { least: Number(least), most: most === '' ? Number.POSITIVE_INFINITY : Number(most) }
-    if (repeat.least > repeat.most) throw this.#reader.error('has a repeat whose least is more than its most')
+    if (repeat.least > repeat.most) throw this.#reader.error('has a repeat whose minimum is larger than its maximum')
     return repeat
   }
 
@@ -217,13 +217,13 @@ class Translation {
     const on = this.#reader.take(/^[A-Za-z]$/)
     const off = this.#reader.skip('-') ? this.#reader.take(/^[A-Za-z]$/) : ''
     if (off === '' && on !== '' && this.#reader.skip(')')) {
-      throw this.#reader.error(`has the flags (?${on}) after its beginning; flags for all of it come first`)
+      throw this.#reader.error(`has the flags (?${on}) after its start; flags for the whole pattern come first`)
     }
     if ((on === '' && off === '') || !this.#reader.skip(':')) throw this.#reader.error('has a group of an unknown kind')
     const changed = withFlags(withFlags(flags, on, true, this.#reader), off, false, this.#reader)
     if (changed.ignoresCase !== flags.ignoresCase) {
       throw this.#reader.error(
-        'changes (?i) inside, which is not supported; begin the pattern with (?i), or write [Aa]',
+        'changes (?i) in the middle, which is not supported; begin the pattern with (?i), or write [Aa]',
       )
     }
     return this.#plain(changed, '(?:')
@@ -252,27 +252,27 @@ class Translation {
   }
 
   #nameGroup(name: string, group: number): void {
-    if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) throw this.#reader.error('has a group whose name is no word')
+    if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name)) throw this.#reader.error('has a group whose name is not a word')
     if (this.#names.has(name)) throw this.#reader.error(`names two groups "${name}"`)
     this.#names.set(name, group)
   }
 
   #named(name: string): Piece {
     const group = this.#names.get(name)
-    if (group === undefined) throw this.#reader.error(`refers to a group "${name}" that is not there`)
+    if (group === undefined) throw this.#reader.error(`refers to a group "${name}" that does not exist`)
     return this.#reference(group)
   }
 
   #reference(group: number): Piece {
-    if (!this.#closed.has(group)) throw this.#reader.error(`refers to group ${group}, which does not end before it`)
+    if (!this.#closed.has(group)) throw this.#reader.error(`refers to group ${group} before that group ends`)
     if (!this.#sure.has(group)) {
-      throw this.#reader.error(`refers to group ${group}, which may have matched nothing; that is not supported`)
+      throw this.#reader.error(`refers to group ${group}, which may not have matched; that is not supported`)
     }
     return { ...CHARACTER, source: `(?:\\${group})`, mayBeEmpty: true }
   }
 
   #close(): void {
-    if (!this.#reader.skip(')')) throw this.#reader.error('has a "(" without its ")"')
+    if (!this.#reader.skip(')')) throw this.#reader.error('has a "(" without a ")"')
   }
 
   #escape(flags: PatternFlags): Piece {

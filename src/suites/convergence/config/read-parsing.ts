@@ -20,7 +20,7 @@ export function readParsing(test: TestSection, metrics: readonly string[], warni
   const steps = stepFinders(parser(parsers, 'step_num'), source, warnings)
   const modelSave = saveFinder(parser(parsers, 'model_save'), source, warnings)
   if (isFile(source) && modelSave.kind === 'pattern' && !steps.lineStepNum) {
-    const why = 'which step was saved can only be told from lines of the stream, since the file lags behind it'
+    const why = 'only lines of the stream tell which step was saved, because the file lags behind them'
     throw parser(parsers, 'step_num').refuse('regex', `is missing; expected ${STEP}: ${why}`)
   }
   return { source, ...steps, modelSave, metrics: Object.fromEntries(found) }
@@ -49,7 +49,7 @@ function stepFinders(
   if (!isFile(source)) return { stepNum: streamFinder(section, source, STEP) }
   const lines = section.has('regex') ? { lineStepNum: placeFinder(section, STEP) } : {}
   if (source.kind !== 'tensorboard') return { stepNum: fieldFinder(section, 'the field that holds the step'), ...lines }
-  if (section.has('field')) throw section.refuse('field', 'is not needed: events of TensorBoard have their own step')
+  if (section.has('field')) throw section.refuse('field', 'is not needed: TensorBoard events have their own step')
   return { stepNum: { kind: 'fields', fields: {} }, ...lines }
 }
 
@@ -85,7 +85,7 @@ function metricFinder(section: TestSection, source: LogSource, warnings: string[
   if (section.has('labels')) throw section.refuse('labels', 'is for regex; write fields: with a map of label to field')
   if (!section.has('fields'))
     return fieldFinder(section, `the ${source.kind === 'tensorboard' ? 'tag' : 'field'} of the metric`)
-  if (section.has('field')) throw section.refuse('field', 'and fields are both there; keep one of them')
+  if (section.has('field')) throw section.refuse('field', 'and fields are both given; keep one of them')
   return { kind: 'fields', fields: labelledFields(section) }
 }
 
@@ -140,7 +140,7 @@ function isFile(source: LogSource): boolean {
 /** A name that becomes the key of an object. */
 export function checkedName(section: TestSection, name: string): string {
   if (name !== '' && name !== '__proto__') return name
-  throw section.refuse(name, 'is no name; use another one')
+  throw section.refuse(name, 'is not a valid name; use another one')
 }
 
 function counted(count: number, what: string): string {

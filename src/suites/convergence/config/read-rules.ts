@@ -6,7 +6,7 @@ import type { TestSection } from './test-section.ts'
 import { quoted } from './yaml-tree.ts'
 
 const METRIC_KEYS = ['margin', 'comparison', 'tolerance', 'warmup_steps', 'max_outliers']
-const MARGIN = 'a number from 0, such as 0.1'
+const MARGIN = 'a number of at least 0, such as 0.1'
 const COMPARISON = `one of ${OPERATORS.map((operator) => `"${operator}"`).join(', ')}`
 
 /** How each metric of a test is judged. */
@@ -41,7 +41,7 @@ function readRule(metrics: TestSection, name: string, warnings: string[]): Metri
       ? section.number('warmup_steps', 'a whole number of steps', { least: 0, isWhole: true })
       : 0,
     maxOutliers: section.has('max_outliers')
-      ? section.number('max_outliers', 'a part from 0 to 1, such as 0.01', { least: 0, most: 1 })
+      ? section.number('max_outliers', 'a fraction from 0 to 1, such as 0.01', { least: 0, most: 1 })
       : 0,
   }
   const problem = refuseRule(rule)
@@ -58,7 +58,8 @@ function readTolerance(section: TestSection): MetricTolerance {
   }
   if (kind === 'exact') return own!.allow(['kind']) && { kind }
   if (kind === 'sigma') return { kind, sigmas: positive(own!, 'sigmas', 'how many standard deviations, such as 4') }
-  if (kind === 'ttest') return { kind, alpha: positive(own!, 'alpha', 'a chance between 0 and 1, such as 0.05', 1) }
+  if (kind === 'ttest')
+    return { kind, alpha: positive(own!, 'alpha', 'a probability between 0 and 1, such as 0.05', 1) }
   return { kind, margin: readMargin(section, own) }
 }
 
@@ -71,13 +72,11 @@ function positive(section: TestSection, key: string, what: string, below = Numbe
 function readMargin(section: TestSection, own: TestSection | null): number {
   own?.allow(['kind', 'margin'])
   if (!own?.has('margin')) return section.number('margin', MARGIN, { least: 0 })
-  if (section.has('margin')) throw section.refuse('margin', 'is there and in tolerance too; keep one of them')
+  if (section.has('margin')) throw section.refuse('margin', 'is given here and in tolerance; keep one of them')
   return own.number('margin', MARGIN, { least: 0 })
 }
 
 function warnOfVacuous(section: TestSection, tolerance: MetricTolerance, warnings: string[]): void {
   if (tolerance.kind !== 'isclose' || tolerance.margin < 1) return
-  warnings.push(
-    `${section.path} has the margin ${tolerance.margin}, which takes every value of the same sign for equal`,
-  )
+  warnings.push(`${section.path} has the margin ${tolerance.margin}, which treats all values of the same sign as equal`)
 }

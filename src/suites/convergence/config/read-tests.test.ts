@@ -168,7 +168,7 @@ describe('the value of a flag', () => {
     ['a: b', null],
   ])('%s is the text %j', async (written, text) => {
     const yaml = `${SMALL}    common:\n      x:\n        value: ${written}\n        key: --x\n`
-    if (text === null) expect(await refusal(yaml)).toContain('no YAML')
+    if (text === null) expect(await refusal(yaml)).toContain('not valid YAML')
     else expect((await loadOne(yaml)).flags.common).toEqual([{ key: '--x', value: text }])
   })
 
@@ -197,9 +197,9 @@ describe('a configuration is refused', () => {
   it.each([
     ['that is empty', '', 'no tests'],
     ['that is a list', '- a', 'no tests'],
-    ['that is no YAML', 'a: [', 'no YAML'],
+    ['that is no YAML', 'a: [', 'not valid YAML'],
     ['with a key twice', changed('directory: .', 'directory: .\n  directory: x'), 'unique'],
-    ['with a second document', `${SMALL}---\na: 1`, 'no YAML'],
+    ['with a second document', `${SMALL}---\na: 1`, 'not valid YAML'],
     ['with a mistyped key', changed('log_output', 'log_ouput'), 'did you mean "log_output"?'],
     ['with a mistyped key below', changed('margin:', 'margn:'), 'did you mean "margin"?'],
     ['with a flag outside of misc', changed('checkpoint_output:', 'x: {}\n      checkpoint_output:'), 'go under misc'],
@@ -211,14 +211,14 @@ describe('a configuration is refused', () => {
       'unknown small.log_output "stdin"; known: both, stderr, stdout',
     ],
     ['with an unknown operator', changed("'<='", "'=<'"), 'unknown small.metrics.loss.comparison "=<"'],
-    ['with a negative margin', changed('0.1', '-0.1'), 'margin is "-0.1", expected a number from 0'],
+    ['with a negative margin', changed('0.1', '-0.1'), 'margin is "-0.1", expected a number of at least 0'],
     ['with a margin that is no number', changed('0.1', '.nan'), 'margin is ".nan"'],
     ['with an infinite margin', changed('0.1', '.inf'), 'margin is ".inf"'],
     ['with a margin beyond numbers', changed('0.1', '1e999'), 'margin is "1e999"'],
     ['with a metric of no parser', changed('loss: {margin', 'los: {margin'), 'did you mean "loss"?'],
     ['with no metric', changed(/metrics:\n.*\n/, 'metrics: {}\n'), 'at least one metric'],
-    ['with no steps', changed('save: 3', 'save: 0'), 'a whole number of steps from 1'],
-    ['with half a step', changed('save: 3', 'save: 2.5'), 'a whole number of steps from 1'],
+    ['with no steps', changed('save: 3', 'save: 0'), 'a whole number of steps, at least 1'],
+    ['with half a step', changed('save: 3', 'save: 2.5'), 'a whole number of steps, at least 1'],
     ['with a step pattern of no group', changed('step (\\d+)', 'step'), 'has no group'],
     ['with a metric pattern of no group', changed('loss (\\S+)', 'loss'), 'has no group'],
     ['with a pattern that is none', changed('loss (\\S+)', 'loss (?>x)'), 'regex is refused: the pattern "loss (?>x)"'],

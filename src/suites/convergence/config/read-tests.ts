@@ -47,7 +47,7 @@ async function textOf(path: string): Promise<string> {
   const shown = cleanText(path)
   const found = await stat(path).catch(() => null)
   if (!found) throw new UsageError('convergence', `no configuration file ${shown}; give the path of a YAML file`)
-  if (!found.isFile()) throw new UsageError('convergence', `${shown} is no file; give the path of a YAML file`)
+  if (!found.isFile()) throw new UsageError('convergence', `${shown} is not a file; give the path of a YAML file`)
   if (found.size > MAX_FILE_BYTES) {
     throw new UsageError(
       'convergence',
@@ -62,7 +62,7 @@ function readTest(name: string, body: YamlTree, file: string): ConvergenceTest {
   if (body.kind !== 'map') {
     throw new UsageError(
       'convergence',
-      `${file}:${body.line}: ${name} is no map; expected directory, executable and so on`,
+      `${file}:${body.line}: ${name} is not a map; expected directory, executable and so on`,
     )
   }
   const section = new TestSection(body, name, file).allow(TEST_KEYS)
@@ -113,7 +113,7 @@ function readProgram(section: TestSection): Pick<ConvergenceTest, 'directory' | 
 function readRecording(section: TestSection): Pick<ConvergenceTest, 'stepsToRecord' | 'recordingCounts'> {
   const recording = section.section('recording', 'a map with steps_to_record_after_save')
   recording.allow(['steps_to_record_after_save', 'counts'])
-  const what = 'a whole number of steps from 1'
+  const what = 'a whole number of steps, at least 1'
   return {
     stepsToRecord: recording.number('steps_to_record_after_save', what, { least: 1, isWhole: true }),
     recordingCounts: recording.has('counts')
@@ -130,7 +130,7 @@ function readReplay(section: TestSection): Pick<ConvergenceTest, 'resumeAt' | 'r
       : null,
     runFor: section.has('run_for') ? section.oneOf('run_for', ['end', 'count'], 'end or count') : 'end',
     stepsPerUnit: section.has('steps_per_unit')
-      ? section.number('steps_per_unit', 'a whole number of steps from 1', whole)
+      ? section.number('steps_per_unit', 'a whole number of steps, at least 1', whole)
       : 1,
   }
 }
@@ -141,7 +141,8 @@ function readLimits(section: TestSection): Limits {
   const timeouts = section
     .optionalSection('timeouts', 'a map with idle and total, in seconds')
     ?.allow(['idle', 'total'])
-  const seconds = (key: string) => (timeouts?.has(key) ? timeouts.number(key, 'seconds from 1', { least: 1 }) : null)
+  const seconds = (key: string) =>
+    timeouts?.has(key) ? timeouts.number(key, 'seconds, at least 1', { least: 1 }) : null
   return {
     environment: readEnvironment(section),
     idleSeconds: seconds('idle') ?? IDLE_SECONDS,
@@ -154,7 +155,7 @@ function readEnvironment(section: TestSection): Record<string, string> {
   const env = section.optionalSection('env', 'a map of variable to value')
   const pairs = (env?.keys ?? []).map((name) => {
     checkedName(env!, name)
-    if (/[=\0]/.test(name)) throw env!.refuse(name, 'is no name of an environment variable')
+    if (/[=\0]/.test(name)) throw env!.refuse(name, 'is not a valid name for an environment variable')
     return [name, env!.optionalText(name, 'text') ?? ''] as const
   })
   return Object.fromEntries(pairs)

@@ -112,7 +112,7 @@ export class TestSection {
 
   #clean(key: string, text: string): string {
     if (!text.includes('\0')) return text
-    throw this.refuse(key, 'holds a NUL character, which no program can be given')
+    throw this.refuse(key, 'has a NUL character, which cannot be passed to a program')
   }
 
   #refuse(tree: YamlTree, message: string): UsageError {

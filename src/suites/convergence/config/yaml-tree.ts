@@ -45,7 +45,7 @@ const MAX_DEPTH = 32
 const MAX_ALIASES = 1000
 
 const HINTS: Readonly<Record<string, string>> = {
-  TAB_AS_INDENT: 'indent with blanks instead of tabs',
+  TAB_AS_INDENT: 'indent with spaces instead of tabs',
   MULTIPLE_DOCS: 'remove the "---" between them',
   DUPLICATE_KEY: 'keep one of them',
   BAD_DQ_ESCAPE: 'write \\\\ for a backslash between double quotes, or use single quotes',
@@ -58,9 +58,12 @@ export function readYamlTree(text: string, shown: string): YamlTree {
   if (!document) throw new UsageError('convergence', `${shown}: found values nested deeper than ${MAX_DEPTH}`)
   const problem = document.errors[0] ?? document.warnings[0]
   if (problem) {
-    const hint = HINTS[problem.code] ?? 'check quotes and indent'
+    const hint = HINTS[problem.code] ?? 'check quotes and indentation'
     const message = cleanText(problem.message.split(/\n/)[0] ?? '', 200)
-    throw new UsageError('convergence', `${shown}:${lines.linePos(problem.pos[0]).line}: no YAML: ${message}; ${hint}`)
+    throw new UsageError(
+      'convergence',
+      `${shown}:${lines.linePos(problem.pos[0]).line}: not valid YAML: ${message}; ${hint}`,
+    )
   }
   return new TreeBuilder(aliasedNodes(document), lines, shown).build(document.contents as Node | null, 0)
 }
@@ -129,7 +132,7 @@ class TreeBuilder {
 
   #resolved(node: Node | undefined, line: number): Node {
     if (node) return node
-    throw this.#refuse(line, 'an alias of something that is not there')
+    throw this.#refuse(line, 'an alias without an anchor before it')
   }
 
   /** `<<: *name` adds what the map does not say itself, as in YAML 1.1. */
@@ -138,7 +141,7 @@ class TreeBuilder {
     const merged: YamlTree[] = []
     for (const pair of map.items) {
       const key = isPair(pair) && isScalar(pair.key) ? textOf(pair.key) : null
-      if (key === null) throw this.#refuse(line, 'a key that is no text')
+      if (key === null) throw this.#refuse(line, 'a key that is not text')
       const value = this.build(pair.value as Node | null, depth + 1)
       if (key === '<<') merged.push(...(value.kind === 'list' ? value.items : [value]))
       else if (entries.has(key)) throw this.#refuse(value.line, `the key ${quoted(key)} twice; keep one of them`)
@@ -149,7 +152,7 @@ class TreeBuilder {
   }
 
   #merge(entries: Map<string, YamlTree>, tree: YamlTree): void {
-    if (tree.kind !== 'map') throw this.#refuse(tree.line, 'a "<<" that is no map')
+    if (tree.kind !== 'map') throw this.#refuse(tree.line, 'a "<<" that is not a map')
     for (const [key, value] of tree.entries) if (!entries.has(key)) entries.set(key, value)
   }
 

@@ -24,7 +24,7 @@ export function recordingProblems(
   if (replays.length === 0) problems.push('nothing was replayed')
   for (const metric of recorded.size === 0 ? [] : metrics)
     if (!series.some((one) => one.metric === metric))
-      problems.push(`${cleanText(metric, 60)} has a rule and was not recorded; gather again`)
+      problems.push(`${cleanText(metric, 60)} has a rule but was not recorded; gather again`)
   for (const metric of new Set(
     series.filter(({ rule }) => samples.length + 1 < leastSamples(rule.tolerance)).map((s) => s.metric),
   ))
@@ -35,7 +35,7 @@ export function recordingProblems(
 function fewSamples(metric: string, tolerance: MetricTolerance, count: number): string {
   const found = count === 1 ? 'there is 1' : `there are ${count}`
   const what = tolerance.kind === 'sigma' ? `sigma ${tolerance.sigmas}` : tolerance.kind
-  const needs = `${cleanText(metric, 60)} is judged by ${what}, which needs at least ${leastSamples(tolerance)} samples, and ${found}`
+  const needs = `${cleanText(metric, 60)} is judged by ${what}, which needs at least ${leastSamples(tolerance)} samples, but ${found}`
   return `${needs}; assay converge -g --seeds 5 gathers more`
 }
 
@@ -69,7 +69,7 @@ function isComparable(series: Series, step: number, recorded: Recording, replay:
 function missingSteps(missing: readonly number[], compared: number, expected: number): Problem[] {
   if (missing.length === 0) return []
   if (missing.length === expected)
-    return [{ verdict: 'error', text: `nothing was logged of ${stepList(missing)}, compared 0 of ${expected}` }]
+    return [{ verdict: 'error', text: `nothing was logged for ${stepList(missing)}, compared 0 of ${expected}` }]
   const verb = missing.length === 1 ? 'was' : 'were'
   return [{ verdict: 'fail', text: `${stepList(missing)} ${verb} not logged, compared ${compared} of ${expected}` }]
 }
@@ -98,7 +98,7 @@ function changedLabels(
     for (const step of steps) {
       const [before, now] = [recorded, replay].map((side) => metricAt(side, step, metric))
       if (!before || !now || hasLabels(before, now)) continue
-      const change = `${cleanText(metric, 60)} has the labels ${labelList(now)}, recorded were ${labelList(before)}`
+      const change = `${cleanText(metric, 60)} has the labels ${labelList(now)} instead of ${labelList(before)}`
       const at = changes.get(change)
       if (at) at.push(step)
       else changes.set(change, [step])
@@ -120,7 +120,7 @@ function strangeTexts(replay: Recording, series: readonly Series[]): Problem[] {
     const strange = one.steps.filter((step) => typeof valueAt(replay, step, one) === 'string')
     const text = strange.length === 0 ? undefined : valueAt(replay, strange[0]!, one)
     if (typeof text !== 'string') return []
-    const words = `${cleanText(one.name, 60)} is no number at ${stepList(strange)}: "${cleanText(text, 40)}"`
+    const words = `${cleanText(one.name, 60)} is not a number at ${stepList(strange)}: "${cleanText(text, 40)}"`
     return [{ verdict: 'fail', text: words } as const]
   })
 }

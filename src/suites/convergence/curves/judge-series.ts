@@ -100,7 +100,7 @@ function countBeyond(points: readonly JudgedPoint[], maxOutliers: number): Judge
 }
 
 function withinBudget({ count, of, allowed }: JudgedSeries['beyond']): string {
-  return count === 0 ? '' : `${count} of ${of} beyond, ${allowed} may be`
+  return count === 0 ? '' : `${count} of ${of} beyond, ${allowed} allowed`
 }
 
 function recordingFaults(series: Series, recordings: readonly Recording[], samples: SeedSamples | null): Fault[] {
@@ -108,14 +108,14 @@ function recordingFaults(series: Series, recordings: readonly Recording[], sampl
   const broken = brokenStep(series, recordings[0]!, series.steps)
   if (broken) faults.push(`the recording itself is not finite, ${broken}; gather again`)
   if (series.counted.length === 0)
-    faults.push(`all its ${series.steps.length} recorded steps only warm up; lower warmup_steps or record more`)
+    faults.push(`all ${series.steps.length} recorded steps are warm-up; lower warmup_steps or record more`)
   else if (!broken && needsSeeds(series.rule) && samples === null) faults.push(seedFault(series, recordings))
   return faults.map((reason) => ({ verdict: 'error', reason }))
 }
 
 function seedFault(series: Series, recordings: readonly Recording[]): string {
   const least = leastSamples(series.rule.tolerance)
-  if (recordings.length < least) return `${recordings.length} of at least ${least} samples`
+  if (recordings.length < least) return `${recordings.length} samples, at least ${least} are needed`
   const place = recordings.findIndex((recording) => brokenStep(series, recording, series.counted) !== null)
   if (place < 0) return 'the samples are too large to be averaged'
   return `sample ${place} of the recording is not finite, ${brokenStep(series, recordings[place]!, series.counted)}; gather again`
@@ -145,10 +145,10 @@ function replayFaults({ points, beyond, replayNames }: Replayed, expected: numbe
   return faults.map((reason) => ({ verdict: 'fail', reason }))
 }
 
-/** `2 of 8 beyond (seed 22: 2), 1 may be; worst at step 7 of seed 22: 1.2, limit ≤ 1.05` */
+/** `2 of 8 beyond (seed 22: 2), 1 allowed; worst at step 7 of seed 22: 1.2, limit ≤ 1.05` */
 function beyondText({ points, beyond: { of, allowed }, replayNames }: Replayed, count: number): string {
   const finite = points.filter(({ passes, target }) => !passes && Number.isFinite(target))
-  const budget = allowed > 0 ? `, ${allowed} may be` : ''
+  const budget = allowed > 0 ? `, ${allowed} allowed` : ''
   const head = `${count} of ${of} beyond${sharedOut(finite, replayNames)}${budget}`
   const worst = worstPoint(finite)
   if (worst === null || !Number.isFinite(worst.reference)) return head

@@ -103,7 +103,7 @@ describe('a window', () => {
     for (const replay of [recording([]), recording([1, 1], 90)]) {
       const judged = judge(recording([3, 2, 1]), replay)
       expect(judged).toMatchObject({ verdict: 'error', coverage: { compared: 0, expected: 3 } })
-      expect(judged.problems).toEqual(['nothing was logged of steps 5 to 7, compared 0 of 3'])
+      expect(judged.problems).toEqual(['nothing was logged for steps 5 to 7, compared 0 of 3'])
     }
   })
 
@@ -132,17 +132,17 @@ describe('a window', () => {
     const recorded = recording([{ loss: { MLM: 1, NSP: 1 } }, { loss: { MLM: 1, NSP: 1 } }])
     const renamed = judge(recorded, recording([{ loss: { MLM: 1, SOP: 1 } }, { loss: { MLM: 1, SOP: 1 } }]))
     expect(renamed.verdict).toBe('fail')
-    expect(renamed.problems).toEqual(['loss has the labels MLM and SOP, recorded were MLM and NSP, at steps 5 and 6'])
+    expect(renamed.problems).toEqual(['loss has the labels MLM and SOP instead of MLM and NSP, at steps 5 and 6'])
     const more = judge(recorded, recording([{ loss: { MLM: 1, NSP: 1 } }, { loss: { MLM: 1, NSP: 1, SOP: 1 } }]))
     expect(more.verdict).toBe('fail')
-    expect(more.problems).toEqual(['loss has the labels MLM, NSP and SOP, recorded were MLM and NSP, at step 6'])
+    expect(more.problems).toEqual(['loss has the labels MLM, NSP and SOP instead of MLM and NSP, at step 6'])
     expect(more.series.map(({ verdict }) => verdict)).toEqual(['pass', 'pass'])
   })
 
   test('a metric with a rule that was never recorded cannot be judged', () => {
     const judged = judge(recording([1]), recording([1]), { rules: { loss: AT_MOST, perplexity: AT_MOST } })
     expect(judged.verdict).toBe('error')
-    expect(judged.problems).toEqual(['perplexity has a rule and was not recorded; gather again'])
+    expect(judged.problems).toEqual(['perplexity has a rule but was not recorded; gather again'])
     expect(judged.series).toHaveLength(1)
   })
 
@@ -157,7 +157,7 @@ describe('a window', () => {
   test('what is no number fails by name and keeps terminals whole', () => {
     const judged = judge(recording([1, 1, 1]), recording(['1', 'oops\u001b[2J', '1']))
     expect(judged).toMatchObject({ verdict: 'fail', coverage: { compared: 2, expected: 3 } })
-    expect(judged.problems).toEqual(['loss is no number at step 6: "oops\\x1b[2J"'])
+    expect(judged.problems).toEqual(['loss is not a number at step 6: "oops\\x1b[2J"'])
   })
 
   test.each(['nan', '-inf', '1e999'])('%s fails every operator and is no outlier', (text) => {
@@ -192,7 +192,7 @@ describe('a window', () => {
       '__proto__.constructor pass',
       'toString.__proto__ pass',
     ])
-    expect(judged.problems).toEqual(['valueOf has a rule and was not recorded; gather again'])
+    expect(judged.problems).toEqual(['valueOf has a rule but was not recorded; gather again'])
     expect(judge(new Map([[0, names]]), new Map([[0, {}]]), { rules }).problems).toContain(
       'toString was not logged at step 0',
     )
@@ -245,7 +245,7 @@ describe('warm-up steps and outliers', () => {
     const judged = judge(recording([1, 1, 1]), recording([50, 9, 1]), { rules: warm })
     expect(judged.verdict).toBe('pass')
     expect(only(judged.series)).toMatchObject({
-      rule: '<=, margin 0.1, first 2 steps warm up',
+      rule: '<=, margin 0.1, first 2 steps are warm-up',
       beyond: { count: 0, of: 1 },
     })
     expect(only(judged.series).points.map(({ isWarmUp }) => isWarmUp)).toEqual([true, true, false])
@@ -268,7 +268,7 @@ describe('warm-up steps and outliers', () => {
   test('a window of nothing else proves nothing', () => {
     const judged = judge(recording([1, 1]), recording([1, 1]), { rules: warm })
     expect(judged.verdict).toBe('error')
-    expect(only(judged.series).reason).toBe('all its 2 recorded steps only warm up; lower warmup_steps or record more')
+    expect(only(judged.series).reason).toBe('all 2 recorded steps are warm-up; lower warmup_steps or record more')
   })
 
   test.each([
@@ -333,6 +333,8 @@ describe('kinds', () => {
 
   test('the documented margin that a rounding misses says so', () => {
     const judged = judge(recording([1]), recording([0.95]), { rules: { loss: rule('>=', isclose(0.05)) } })
-    expect(only(judged.series).reason).toBe('1 of 1 beyond; worst at step 5: 0.95, limit ≥ 0.95, missed by a rounding')
+    expect(only(judged.series).reason).toBe(
+      '1 of 1 beyond; worst at step 5: 0.95, limit ≥ 0.95, missed by a rounding error',
+    )
   })
 })

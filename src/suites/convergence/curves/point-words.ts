@@ -18,7 +18,7 @@ export function limitText(point: JudgedPoint): string {
   if (point.isWarmUp) return 'any finite number'
   const text = boundsText(point)
   const isRounding = !point.passes && Number.isFinite(point.reference) && isWithin(point, point.target)
-  return isRounding ? `${text}, missed by a rounding` : text
+  return isRounding ? `${text}, missed by a rounding error` : text
 }
 
 function boundsText(point: JudgedPoint): string {

@@ -10,11 +10,11 @@ const MOST_SIGMAS = 20
 export function refuseRule(rule: MetricRule): string | null {
   const { tolerance, warmUpSteps, maxOutliers } = rule
   if (!(Number.isInteger(warmUpSteps) && warmUpSteps >= 0))
-    return `warmup_steps is ${warmUpSteps}; give a whole number from 0 on`
+    return `warmup_steps is ${warmUpSteps}; give a whole number of at least 0`
   if (!(maxOutliers >= 0 && maxOutliers < 1))
-    return `max_outliers is ${maxOutliers}; give a part from 0 to below 1, for 1 would let everything pass`
+    return `max_outliers is ${maxOutliers}; give a fraction from 0 to below 1, because 1 would let everything pass`
   if (tolerance.kind === 'ttest' && maxOutliers > 0)
-    return 'max_outliers means nothing to ttest, which judges the mean of a window; leave it out or take sigma'
+    return 'max_outliers has no meaning for ttest, which judges the mean of a window; leave it out or use sigma'
   return refuseTolerance(tolerance) ?? refuseOperator(rule)
 }
 
@@ -24,27 +24,27 @@ function refuseTolerance(tolerance: MetricTolerance): string | null {
     const { sigmas } = tolerance
     return sigmas > 0 && sigmas <= MOST_SIGMAS
       ? null
-      : `sigmas is ${sigmas}; give a number above 0, ${MOST_SIGMAS} at most`
+      : `sigmas is ${sigmas}; give a number above 0 and at most ${MOST_SIGMAS}`
   }
   if (tolerance.kind === 'ttest') {
     const { alpha } = tolerance
-    return alpha > 0 && alpha < 0.5 ? null : `alpha is ${alpha}; give a chance above 0 and below 0.5, such as 0.01`
+    return alpha > 0 && alpha < 0.5 ? null : `alpha is ${alpha}; give a probability above 0 and below 0.5, such as 0.01`
   }
   const { kind, margin } = tolerance
-  if (!(margin >= 0 && Number.isFinite(margin))) return `margin is ${margin}; give a number from 0 on`
+  if (!(margin >= 0 && Number.isFinite(margin))) return `margin is ${margin}; give a number of at least 0`
   // The documented kind takes any, so it is warned of where a configuration is read.
   const isPart = kind === 'rel' || kind === 'margin'
   return isPart && margin >= 1
-    ? `margin is ${margin}; give a part below 1, for 1 would let nearly everything pass`
+    ? `margin is ${margin}; give a fraction below 1, because 1 would let nearly everything pass`
     : null
 }
 
 function refuseOperator({ comparison, tolerance: { kind } }: MetricRule): string | null {
   const isBand = kind === 'sigma' || kind === 'ttest'
   if (isBand && comparison === '!=')
-    return `${kind} asks whether a value is one that the seeds explain, which != turns round; take ==, <= or >=`
+    return `${kind} checks whether the seeds explain a value, and != would reverse that; use ==, <= or >=`
   if (kind === 'exact' && (comparison === '!=' || comparison === '<' || comparison === '>'))
-    return `exact demands equality, which ${comparison} forbids; take ==`
+    return `exact requires equality, which ${comparison} excludes; use ==`
   return null
 }
 
@@ -61,8 +61,10 @@ export function describeMetricRule(rule: MetricRule, facts: RuleFacts): string {
   const { warmUpSteps, maxOutliers } = rule
   const parts = [
     describeTolerance(rule, facts),
-    ...(warmUpSteps === 0 ? [] : [`first ${warmUpSteps === 1 ? 'step warms' : `${warmUpSteps} steps warm`} up`]),
-    ...(maxOutliers === 0 ? [] : [`${formatLimit(Number((maxOutliers * 100).toPrecision(6)))} % may be beyond`]),
+    ...(warmUpSteps === 0 ? [] : [`first ${warmUpSteps === 1 ? 'step is' : `${warmUpSteps} steps are`} warm-up`]),
+    ...(maxOutliers === 0
+      ? []
+      : [`${formatLimit(Number((maxOutliers * 100).toPrecision(6)))} % may be beyond the limit`]),
   ]
   return parts.join(', ')
 }
@@ -71,9 +73,7 @@ function describeTolerance({ comparison, tolerance }: MetricRule, facts: RuleFac
   const isStrict = comparison === '<' || comparison === '>'
   switch (tolerance.kind) {
     case 'isclose':
-      return isStrict
-        ? `${comparison}, which takes no margin`
-        : `${comparison}, margin ${formatLimit(tolerance.margin)}`
+      return isStrict ? `${comparison}, without a margin` : `${comparison}, margin ${formatLimit(tolerance.margin)}`
     case 'margin':
     case 'rel':
       return `${comparison}, ${reachWords(comparison)} ${formatLimit(tolerance.margin)}·|r|`
@@ -95,7 +95,7 @@ function reachWords(comparison: MetricRule['comparison']): string {
 
 function seedWords({ seeds, areSeedsEqual }: RuleFacts): string {
   const count = seeds === 1 ? '1 seed' : `${seeds} seeds`
-  return areSeedsEqual ? `${count} that made no difference` : count
+  return areSeedsEqual ? `${count} that make no difference` : count
 }
 
 /** What the sigmas became for so few seeds. */

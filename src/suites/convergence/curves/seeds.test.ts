@@ -74,7 +74,7 @@ describe('sigma', () => {
       const judged = judge(sigma('<='), SEEDS.slice(0, count), [[2, 1.5]])
       expect(judged.verdict).toBe('error')
       expect(judged.problems[0]).toMatch(
-        /^loss is judged by sigma 3, which needs at least 3 samples, and there (is 1|are 2); assay converge -g --seeds 5 gathers more$/,
+        /^loss is judged by sigma 3, which needs at least 3 samples, but there (is 1|are 2); assay converge -g --seeds 5 gathers more$/,
       )
     }
   })
@@ -92,7 +92,7 @@ describe('sigma', () => {
     const still = [[0.1], [0.1], [0.1]]
     expect(judge(sigma('=='), still, [[0.1]])).toMatchObject({
       verdict: 'pass',
-      series: [{ rule: '==, 3 sigma of 3 seeds that made no difference' }],
+      series: [{ rule: '==, 3 sigma of 3 seeds that make no difference' }],
     })
     expect(judge(sigma('=='), still, [['0.10000000000000002']]).verdict).toBe('fail')
   })

@@ -14,24 +14,24 @@ const [SIGMA, TTEST, EXACT] = [{ kind: 'sigma', sigmas: 3 }, { kind: 'ttest', al
 
 describe('a rule is refused', () => {
   test.each([
-    ['a negative margin', rule('<', margin(-0.1)), /^margin is -0.1; give a number from 0 on$/],
+    ['a negative margin', rule('<', margin(-0.1)), /^margin is -0.1; give a number of at least 0$/],
     ['a margin that is no number', rule('==', { kind: 'rel', margin: Number.NaN }), /margin is NaN/],
     ['an infinite margin', rule('==', { kind: 'abs', margin: Number.POSITIVE_INFINITY }), /margin is Infinity/],
     ['a part of everything', rule('<=', { kind: 'rel', margin: 1 }), /margin is 1; .* let nearly everything pass/],
-    ['more than everything', rule('<=', { kind: 'margin', margin: 10 }), /margin is 10; give a part below 1/],
-    ['no sigma', rule('==', { kind: 'sigma', sigmas: 0 }), /sigmas is 0; give a number above 0, 20 at most/],
+    ['more than everything', rule('<=', { kind: 'margin', margin: 10 }), /margin is 10; give a fraction below 1/],
+    ['no sigma', rule('==', { kind: 'sigma', sigmas: 0 }), /sigmas is 0; give a number above 0 and at most 20/],
     ['too many sigmas', rule('==', { kind: 'sigma', sigmas: 21 }), /sigmas is 21/],
-    ['an alpha of 0', rule('==', { kind: 'ttest', alpha: 0 }), /alpha is 0; give a chance above 0 and below 0.5/],
+    ['an alpha of 0', rule('==', { kind: 'ttest', alpha: 0 }), /alpha is 0; give a probability above 0 and below 0.5/],
     ['an alpha of 0.5', rule('==', { kind: 'ttest', alpha: 0.5 }), /alpha is 0.5/],
-    ['sigma and !=', rule('!=', SIGMA), /sigma asks whether .* which != turns round; take ==, <= or >=/],
-    ['ttest and !=', rule('!=', TTEST), /ttest asks/],
-    ['exact and !=', rule('!=', EXACT), /exact demands equality, which != forbids; take ==/],
-    ['exact and <', rule('<', EXACT), /which < forbids/],
+    ['sigma and !=', rule('!=', SIGMA), /sigma checks whether .* != would reverse that/],
+    ['ttest and !=', rule('!=', TTEST), /ttest checks/],
+    ['exact and !=', rule('!=', EXACT), /exact requires equality, which != excludes; use ==/],
+    ['exact and <', rule('<', EXACT), /which < excludes/],
     ['half a warm-up step', rule('==', margin(0), { warmUpSteps: 0.5 }), /warmup_steps is 0.5; give a whole number/],
     ['a negative warm-up', rule('==', margin(0), { warmUpSteps: -1 }), /warmup_steps is -1/],
     ['a budget of everything', rule('==', margin(0), { maxOutliers: 1 }), /max_outliers is 1; .* let everything pass/],
     ['a budget that is no number', rule('==', margin(0), { maxOutliers: Number.NaN }), /max_outliers is NaN/],
-    ['a budget of a mean', rule('==', TTEST, { maxOutliers: 0.1 }), /max_outliers means nothing to ttest/],
+    ['a budget of a mean', rule('==', TTEST, { maxOutliers: 0.1 }), /max_outliers has no meaning for ttest/],
   ])('for %s', (_, refused, words) => {
     expect(refuseRule(refused)).toMatch(words)
   })
@@ -47,15 +47,15 @@ describe('a rule is refused', () => {
 describe('in words', () => {
   test.each([
     [rule('<=', margin(0.2)), '<=, margin 0.2'],
-    [rule('<', margin(0.2)), '<, which takes no margin'],
+    [rule('<', margin(0.2)), '<, without a margin'],
     [rule('>=', { kind: 'margin', margin: 0.05 }), '>=, beyond by up to 0.05·|r|'],
     [rule('==', { kind: 'rel', margin: 1e-6 }), '==, within 1e-6·|r|'],
     [rule('!=', { kind: 'abs', margin: 0.5 }), '!=, farther than 0.5'],
     [rule('==', EXACT), 'exactly equal'],
-    [rule('<=', EXACT, { warmUpSteps: 1 }), 'exactly equal, not only <=, first step warms up'],
+    [rule('<=', EXACT, { warmUpSteps: 1 }), 'exactly equal, not only <=, first step is warm-up'],
     [
       rule('<=', SIGMA, { maxOutliers: 0.07 }),
-      '<=, 3 sigma of 5 seeds (5.26 deviations, 2 replays share the chance), 7 % may be beyond',
+      '<=, 3 sigma of 5 seeds (5.26 deviations, 2 replays share the chance), 7 % may be beyond the limit',
     ],
     [rule('<=', TTEST), '<=, t test at 0.01 shared by 4 series, 5 seeds'],
   ])('%#: a rule', (one, words) => {
@@ -94,7 +94,7 @@ describe('a point', () => {
     [{ isWarmUp: true }, 'any finite number'],
     [{ high: 1.0000001, target: 1.0000002, passes: false }, '≤ 1.0000001'],
     [{ low: 0.075551, high: 0.075552, target: 0.0756, passes: false }, '0.075551 … 0.075552'],
-    [{ low: 0.95, target: 0.95, passes: false }, '≥ 0.95, missed by a rounding'],
+    [{ low: 0.95, target: 0.95, passes: false }, '≥ 0.95, missed by a rounding error'],
     [{ high: 1, target: Number.NaN, passes: false }, '≤ 1'],
   ] as const)('%j may be %s', (more, words) => {
     expect(limitText(point(more))).toBe(words)

@@ -68,9 +68,9 @@ describe('a reference is not written over', () => {
     [
       'that is complete',
       { complete: true },
-      'is there already and complete; --start-over gathers it anew, --seeds adds',
+      'already exists and is complete; --start-over gathers it again, --seeds adds',
     ],
-    ['of another configuration', { configDigest: 'x' }, 'incomplete and of another configuration of demo'],
+    ['of another configuration', { configDigest: 'x' }, 'is incomplete and belongs to another configuration of demo'],
   ])('%s', async (_what, more, words) => {
     await expect(gatherPoint(await stored([0], more), false)).rejects.toThrow(words)
   })
@@ -78,7 +78,7 @@ describe('a reference is not written over', () => {
   test('that another tool gathered', async () => {
     const planned = await demoPlan()
     await planned.storage.write(MANIFEST, null)
-    await expect(gatherPoint(planned, false)).rejects.toThrow('gathered by another tool; --start-over writes over it')
+    await expect(gatherPoint(planned, false)).rejects.toThrow('gathered by another tool; --start-over overwrites it')
   })
 })
 

@@ -57,13 +57,13 @@ export async function lacksOnlySeeds({ storage, test }: PlannedTest, seeds: read
 }
 
 function refuseComplete({ storage, test }: PlannedTest, sidecar: Sidecar | null): void {
-  const what = `${storage.shownManifest} is there already`
-  if (!sidecar) throw new UsageError('gather', `${what}, gathered by another tool; --start-over writes over it`)
+  const what = `${storage.shownManifest} already exists`
+  if (!sidecar) throw new UsageError('gather', `${what}, gathered by another tool; --start-over overwrites it`)
   if (sidecar.complete)
-    throw new UsageError('gather', `${what} and complete; --start-over gathers it anew, --seeds adds seeds to it`)
+    throw new UsageError('gather', `${what} and is complete; --start-over gathers it again, --seeds adds seeds to it`)
   if (sidecar.configDigest === test.digest) return
   throw new UsageError(
     'gather',
-    `${what}, incomplete and of another configuration of ${test.name}; --start-over gathers it anew`,
+    `${what}, is incomplete and belongs to another configuration of ${test.name}; --start-over gathers it again`,
   )
 }

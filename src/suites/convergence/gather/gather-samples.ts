@@ -23,7 +23,7 @@ export async function sampleWindow(window: WindowUnderTest, seeds: readonly numb
   const replays = await replayAll(window, lab, seeds)
   const samples = replays.map((replay) => ({ seed: replay.seed!, results: wholeRecording(window, replay) }))
   await planned.storage.change((manifest, sidecar) => {
-    if (!sidecar) throw new StageError('run', 'a manifest of another tool has no place for seeds; gather it with -g')
+    if (!sidecar) throw new StageError('run', 'a manifest from another tool has no place for seeds; gather it with -g')
     const known = sidecar.checkpoints[entry.startStep]!
     const others = known.samples.filter(({ seed }) => !seeds.includes(seed))
     const facts = { ...known, samples: [...others, ...samples] }

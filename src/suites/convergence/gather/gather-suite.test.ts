@@ -81,7 +81,7 @@ describe('gathering from a program that', () => {
       'never says that it saves',
       [['Saving model to: (.+)', 'Wrote (.+)']],
       {},
-      'no line says that a checkpoint was saved, of 16 lines on stdout',
+      'no line says that a checkpoint was saved in 16 lines on stdout',
     ],
     ['does not log a metric', [['Accuracy: ', 'F1: ']], {}, 'no line with a step number has the metric "accuracy"'],
     ['saves over its last checkpoint', [], { MODE: 'overwrite' }, 'every save needs a file of its own'],
@@ -89,13 +89,13 @@ describe('gathering from a program that', () => {
       'prints nothing',
       [],
       { MODE: 'silent' },
-      'no line says that a checkpoint was saved, of 0 lines on stdout; see log_parsing of demo',
+      'no line says that a checkpoint was saved in 0 lines on stdout; see log_parsing of demo',
     ],
     [
       'logs to the other stream',
       [['log_output: stdout', 'log_output: stderr']],
       {},
-      'of 0 lines on stderr (stdout, which is not read, has 16 lines)',
+      'in 0 lines on stderr (stdout, which is not read, has 16 lines)',
     ],
     ['logs NaN', [], { MODE: 'nan' }, 'loss.main at step 10, which is "NaN"'],
     [
@@ -112,8 +112,8 @@ describe('gathering from a program that', () => {
   })
 
   test.each([
-    ['never saves', 'unsaved', 'no line says that a checkpoint was saved, of 12 lines'],
-    ['prints nothing', 'silent', 'no line says that a checkpoint was saved, of 0 lines'],
+    ['never saves', 'unsaved', 'no line says that a checkpoint was saved in 12 lines'],
+    ['prints nothing', 'silent', 'no line says that a checkpoint was saved in 0 lines'],
     ['crashes at once', 'crash', 'the program ended with exit code 3'],
   ])('%s leaves what was gathered before', async (_what, MODE, words) => {
     const planned = await copyOf(complete)
@@ -137,15 +137,15 @@ describe('a gathering that did not end', () => {
   })
 
   test.each([
-    ['logs nothing', 'silent', 'of 0 lines'],
-    ['logs only what comes later', 'late', 'of 2 lines'],
+    ['logs nothing', 'silent', 'in 0 lines'],
+    ['logs only what comes later', 'late', 'in 2 lines'],
   ])('stays as it is where the program %s', async (_what, MODE, words) => {
     const planned = await copyOf(interrupted)
     const before = stored(planned)
     const { verdict, flags, error } = await gatherDemo(withVariables(planned, { MODE }))
     expect([verdict, flags]).toEqual(['error', ['resumed']])
     expect(error!.message).toMatch(
-      /^the program went on from .*model_7\.ckpt and logged no step of the window after it/,
+      /^the program continued from .*model_7\.ckpt and logged no step of the window after it/,
     )
     expect(error!.message).toContain(words)
     expect(stored(planned)).toEqual(before)
@@ -184,7 +184,7 @@ describe('a gathering that did not end', () => {
     const { verdict, error } = await gatherDemo(withVariables(planned, { MODE: 'insists' }))
     expect([verdict, error!.message]).toEqual([
       'error',
-      'from step 7 the program does that step again, which its checkpoint already has, and it does not begin with step 8, so what it would record is not what it was; --start-over gathers anew',
+      'from step 7 the program repeats that step, which its checkpoint already has, and it does not begin with step 8, so it would record something else; gather again with --start-over',
     ])
     expect(stored(planned)).toEqual(before)
   })
@@ -234,6 +234,6 @@ describe('seeds', () => {
     const seedless = await copyOf(complete, [['      seed: { key: "--seed", set_in_script: true }\n', '']])
     const { figures, steps } = await gatherDemo(seedless, { seeds: [1] })
     expect(steps).toEqual([])
-    expect(figures!.at(-1)).toBe('without --seeds: demo has no flags.run.seed, the key of its seed')
+    expect(figures!.at(-1)).toBe('replayed without seeds: demo has no flags.run.seed, the flag for its seed')
   })
 })

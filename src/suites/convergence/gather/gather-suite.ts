@@ -82,19 +82,19 @@ function failureOf(planned: PlannedTest, gathered: Gathered, from: GatherPoint |
 function whyNothing({ test, storage }: PlannedTest, { empty, outcome }: Gathered, from: GatherPoint | null): string {
   const saves = empty.length
   const why = from
-    ? `the program went on from ${storage.shown(from.reopens.checkpoint)} and logged no step of the window after it`
+    ? `the program continued from ${storage.shown(from.reopens.checkpoint)} and logged no step of the window after it`
     : saves > 0
       ? `no step was logged after ${saves === 1 ? 'the save' : `any of ${saves} saves`}`
       : 'no line says that a checkpoint was saved'
-  return `${why}, ${linesText(test.logOutput, outcome)}; see log_parsing of ${test.name} and log_output`
+  return `${why} ${linesText(test.logOutput, outcome)}; see log_parsing of ${test.name} and log_output`
 }
 
-/** `of 0 lines on stderr; stdout has 12`: the likeliest reason why nothing was found. */
+/** `in 0 lines on stderr (stdout, which is not read, has 12 lines)`: the likeliest reason why nothing was found. */
 function linesText(read: ConvergenceTest['logOutput'], { lines, otherLines }: Gathered['outcome']): string {
   const counted = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`
-  if (read === 'both') return `of ${counted(lines)}`
+  if (read === 'both') return `in ${counted(lines)}`
   const other = read === 'stdout' ? 'stderr' : 'stdout'
-  return `of ${counted(lines)} on ${read}${otherLines > 0 ? ` (${other}, which is not read, has ${counted(otherLines)})` : ''}`
+  return `in ${counted(lines)} on ${read}${otherLines > 0 ? ` (${other}, which is not read, has ${counted(otherLines)})` : ''}`
 }
 
 function untouched({ storage }: PlannedTest, { isWritten }: Gathered): string[] {

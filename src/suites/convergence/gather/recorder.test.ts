@@ -125,7 +125,7 @@ describe('step numbers that begin again', () => {
   test('end a window that has only begun, with a warning', () => {
     const { recordings } = recorded([...epoch('a', 0, 3), save('x'), ...epoch('a', 4, 4), ...epoch('b', 0, 9)])
     expect(recordings).toMatchObject([
-      { complete: false, warnings: ['step numbers begin again at 0 after step 4, where the window ends'] },
+      { complete: false, warnings: ['step numbers begin again at 0 after step 4, so the window ends there'] },
     ])
     expect([...recordings[0]!.results]).toEqual([[4, { loss: { '0': 'a4' } }]])
   })
@@ -133,7 +133,7 @@ describe('step numbers that begin again', () => {
   test('within a window count as logged last, with a warning', () => {
     const { recordings } = recorded([save('x'), ...epoch('a', 0, 1), ...epoch('b', 0, 3)])
     expect(recordings).toMatchObject([
-      { complete: true, warnings: ['step numbers went back after step 1: what was logged last was recorded'] },
+      { complete: true, warnings: ['step numbers went back after step 1: the last logged values were recorded'] },
     ])
     expect([...recordings[0]!.results.values()].map(({ loss }) => loss!['0'])).toEqual(['b0', 'b1', 'b2'])
   })

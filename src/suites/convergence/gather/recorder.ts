@@ -132,7 +132,7 @@ export class Recorder {
     const known = recording.results.get(step) ?? {}
     const isAgain = Object.keys(metrics).some((name) => Object.hasOwn(known, name))
     if (isAgain && !this.#plan.comesInParts && step < recording.last!)
-      warn(recording, `step numbers went back after step ${recording.last}: what was logged last was recorded`)
+      warn(recording, `step numbers went back after step ${recording.last}: the last logged values were recorded`)
     if (Object.keys(metrics).length > 0) recording.results.set(step, { ...known, ...metrics })
     recording.last = step
   }
@@ -170,7 +170,7 @@ function close(recording: OpenRecording): boolean {
 /** It stays short: whatever has its step numbers from now on came much later. */
 function cut(recording: OpenRecording, step: number): boolean {
   recording.isClosed = true
-  warn(recording, `step numbers begin again at ${step} after step ${recording.last}, where the window ends`)
+  warn(recording, `step numbers begin again at ${step} after step ${recording.last}, so the window ends there`)
   return true
 }
 

@@ -86,7 +86,7 @@ export class RecordingWriter {
     if (!savesHaveSteps(this.#planned)) return
     this.#stepless++
     if (this.#stepless === 1) return
-    const text = `no line of the stream has a step number before it says that ${cleanText(checkpoint, 300)} was saved`
+    const text = `no line of the stream gave a step number before ${cleanText(checkpoint, 300)} was saved`
     throw new StageError('run', `${text}, so its step is not known; see log_parsing.step_num.regex`)
   }
 

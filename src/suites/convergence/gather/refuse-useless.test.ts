@@ -27,7 +27,7 @@ test('a checkpoint that was saved over is refused with both steps', () => {
 })
 
 test.each([
-  ['NaN', ['1', 'NaN'], 'nothing can be compared with loss.main at step 1, which is "NaN"; where'],
+  ['NaN', ['1', 'NaN'], 'nothing can be compared with loss.main at step 1, which is "NaN"; fix the program'],
   ['an infinity', ['1e999'], 'loss.main at step 0, which is "1e999"'],
   [
     'what is no number',
@@ -44,5 +44,5 @@ test.each([
     ),
   )
   expect(() => refuseUseless(planned, [entry])).toThrow(words)
-  expect(() => refuseUseless(planned, [entry])).toThrow('--start-over gathers anew')
+  expect(() => refuseUseless(planned, [entry])).toThrow('gather again with --start-over')
 })

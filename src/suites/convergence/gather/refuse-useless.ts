@@ -36,5 +36,5 @@ function refuseStrange({ test }: PlannedTest, manifest: Manifest): void {
   const results = manifest.map((entry) => entry.results)
   const text = strangeText(results, Object.keys(test.rules))
   if (text === null) return
-  throw new StageError('run', `${text}; where the program or log_parsing is mended, --start-over gathers anew`)
+  throw new StageError('run', `${text}; fix the program or log_parsing, then gather again with --start-over`)
 }

@@ -27,7 +27,7 @@ test('one that lacks a step, a metric or a label may not, and names what is miss
   const whole = demoSteps(4, 6)
   const oneLabel = new Map([...whole].map(([step, logged]) => [step, { ...logged, loss: { main: '1' } }]))
   expect(() => wholeRecording(window, demoReplay(oneLabel))).toThrow(
-    'has no loss.penalty of steps 4 to 6; where they are gone for good, -g --start-over gathers anew',
+    'has no loss.penalty of steps 4 to 6; if they are gone for good, gather again with -g --start-over',
   )
   const fewer = new Map([...whole].slice(0, 2))
   expect(() => wholeRecording(window, demoReplay(fewer))).toThrow('has no loss of step 6 and accuracy of step 6')

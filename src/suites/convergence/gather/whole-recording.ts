@@ -23,7 +23,7 @@ export function wholeRecording({ entry, planned }: WindowUnderTest, replay: Repl
   const missing = metrics.flatMap((metric) => missingValues(entry.results, recording, metric))
   if (missing.length === 0) return recording
   const text = `${where} has no ${joinWords(missing)}`
-  throw new StageError('run', `${text}; where they are gone for good, -g --start-over gathers anew`)
+  throw new StageError('run', `${text}; if they are gone for good, gather again with -g --start-over`)
 }
 
 /** `loss of step 5` where the metric was not logged, `loss.penalty of steps 5 to 7` where a label of it was not. */

@@ -46,7 +46,7 @@ class CsvReader implements FileReader {
   }
 
   get warnings(): readonly string[] {
-    const torn = this.#isTorn ? ['the last row of the CSV file does not end with a line end and was left out'] : []
+    const torn = this.#isTorn ? ['the last row of the CSV file does not end with a newline and was left out'] : []
     return [...this.#missingColumns(), ...torn, ...this.#finder.warnings]
   }
 

@@ -92,6 +92,6 @@ export class EventFinder {
   #noteStep(text: string): void {
     if (this.#problems.has('step')) return
     const shown = JSON.stringify(cleanText(text, 80))
-    this.#problems.set('step', `step_num found ${shown}, which is no whole number; such lines do not count as steps`)
+    this.#problems.set('step', `step_num found ${shown}, which is not a whole number; such lines do not count as steps`)
   }
 }

@@ -24,7 +24,8 @@ export class EventRecords {
     const end = HEADER_BYTES + length
     if (this.#rest.length < end + FOOTER_BYTES) return null
     const record = this.#rest.subarray(HEADER_BYTES, end)
-    if (this.#rest.readUInt32LE(end) !== maskedCrc32c(record)) throw this.#damaged('a checksum does not fit its record')
+    if (this.#rest.readUInt32LE(end) !== maskedCrc32c(record))
+      throw this.#damaged('a checksum does not match its record')
     this.#rest = this.#rest.subarray(end + FOOTER_BYTES)
     this.#offset += end + FOOTER_BYTES
     return record
@@ -32,7 +33,7 @@ export class EventRecords {
 
   #length(): number {
     const sum = maskedCrc32c(this.#rest.subarray(0, 8))
-    if (this.#rest.readUInt32LE(8) !== sum) throw this.#damaged('no length of a record was found')
+    if (this.#rest.readUInt32LE(8) !== sum) throw this.#damaged('no record length was found')
     const length = this.#rest.readBigUInt64LE(0)
     if (length > MAX_RECORD_BYTES) throw this.#damaged(`a record of ${length} bytes was found`)
     return Number(length)

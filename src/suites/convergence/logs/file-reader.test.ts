@@ -77,7 +77,7 @@ describe('a CSV file', () => {
   it('leaves out a last row without its end, whose digits may be missing', () => {
     const { events, warnings } = readAll(parsing('csv', { loss: 'loss' }), Buffer.from('step,loss\n1,2\n2,0.1'))
     expect(events).toEqual([step(1, { loss: '2' })])
-    expect(warnings).toEqual(['the last row of the CSV file does not end with a line end and was left out'])
+    expect(warnings).toEqual(['the last row of the CSV file does not end with a newline and was left out'])
   })
 
   it('names columns that are not there', () => {
@@ -200,7 +200,7 @@ describe('an event file of TensorBoard', () => {
       parsing('tensorboard', { loss: 'loss' }),
       framed(event(negative, 'loss', simple(1))),
     )
-    expect([events, warnings]).toEqual([[], ['events of TensorBoard with a step below 0 were left out']])
+    expect([events, warnings]).toEqual([[], ['TensorBoard events with a step below 0 were left out']])
   })
 
   it('takes metrics and labels that are called like parts of every object', () => {
@@ -212,8 +212,8 @@ describe('an event file of TensorBoard', () => {
   it('names tags that are not there', () => {
     const { warnings } = readAll(parsing('tensorboard', { a: 'losss', b: 'zzzzzz' }), TORCH_EVENTS)
     expect(warnings).toEqual([
-      'no event of TensorBoard has the tag "losss"; did you mean "loss"?',
-      'no event of TensorBoard has the tag "zzzzzz"; there are loss, lr, lr64',
+      'no TensorBoard event has the tag "losss"; did you mean "loss"?',
+      'no TensorBoard event has the tag "zzzzzz"; there are loss, lr, lr64',
     ])
   })
 

@@ -52,7 +52,7 @@ describe('lines of text', () => {
     const reader = lineReader(LINES)
     expect([reader.read('Iteration: 1,000 acc 1'), reader.read('Iteration: 1.5')]).toEqual([null, null])
     expect(reader.warnings).toEqual([
-      'step_num found "1,000", which is no whole number; such lines do not count as steps',
+      'step_num found "1,000", which is not a whole number; such lines do not count as steps',
       'accuracy was logged only on lines without a step number, which do not count; log both on one line',
     ])
   })

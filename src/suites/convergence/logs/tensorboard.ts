@@ -51,9 +51,9 @@ class Tensorboard implements FileReader {
       const tags = [...this.#tags]
       const near = nearest(tag, tags)
       const hint = near ? `did you mean "${cleanText(near, 80)}"?` : `there are ${cleanText(tags.join(', '), 200)}`
-      return `no event of TensorBoard has the tag "${cleanText(tag, 80)}"; ${hint}`
+      return `no TensorBoard event has the tag "${cleanText(tag, 80)}"; ${hint}`
     })
-    const steps = this.#hasBadStep ? ['events of TensorBoard with a step below 0 were left out'] : []
+    const steps = this.#hasBadStep ? ['TensorBoard events with a step below 0 were left out'] : []
     return [...lines, ...steps]
   }
 

@@ -20,7 +20,7 @@ const COMMON = {
   showOutput: {
     ...OUTPUT_OPTIONS.showOutput,
     flags: '--show-output',
-    help: 'show what programs print as it comes, on stderr',
+    help: 'show the output of programs on stderr as it arrives',
   },
   verbose: OUTPUT_OPTIONS.verbose,
   ...CONFIGURATION_OPTIONS,
@@ -31,7 +31,7 @@ const TRAINING = repeated({
     flags: '-t, --test-config-path <file>',
     kind: path,
     commandLineOnly: true,
-    help: 'the tests: programs, what they log, and how metrics are compared (YAML)',
+    help: 'YAML file with the tests: programs, what they log, and how metrics are compared',
     completes: 'files',
   },
   storagePath: {
@@ -67,7 +67,7 @@ const TRAINING = repeated({
     kind: seeds,
     default: [],
     commandLineOnly: true,
-    help: 'replay with several seeds, 5 or 1,2,3; with -g they tell what noise is normal',
+    help: 'replay with several seeds, given as 5 or 1,2,3; with -g, learn what noise is normal',
   },
 } satisfies OptionTable)
 
@@ -86,7 +86,7 @@ export const CONVERGENCE_OPTIONS = {
     kind: flag,
     default: false,
     commandLineOnly: true,
-    help: 'print the command lines of the programs and start none',
+    help: 'print the command lines of the programs without starting them',
   },
 } satisfies OptionTable
 

@@ -12,7 +12,8 @@ export interface ConvergeValues extends Given {
 
 /** Checks what one option alone cannot know. */
 export function convergeValues(given: Given): ConvergeValues {
-  if (given.startOver && !given.gather) throw new UsageError('converge', '--start-over goes with -g, which gathers')
+  if (given.startOver && !given.gather)
+    throw new UsageError('converge', '--start-over works only with -g, which gathers')
   return {
     ...given,
     testConfigPath: needed(given.testConfigPath, '-t', 'the configuration of the tests (YAML)'),

@@ -31,7 +31,7 @@ describe('an invocation is refused', () => {
     [{ ...USUAL, seeds: 'many' }, '--seeds takes how many, such as 5, or a list such as 1,2,3; found "many"'],
     [{ ...USUAL, seeds: '1,1' }, '--seeds 1,1 names a seed twice'],
     [{ ...USUAL, seeds: '0' }, '--seeds takes 1 to 1000 seeds, found "0"'],
-    [{ ...USUAL, startOver: true }, '--start-over goes with -g, which gathers'],
+    [{ ...USUAL, startOver: true }, '--start-over works only with -g, which gathers'],
     [{ ...USUAL, manifestName: '../x' }, '--manifest-name takes the name of a file in the storage, found "../x"'],
   ])('with %j', async (options, words) => {
     await expect(invoked(options)).rejects.toThrow(words)

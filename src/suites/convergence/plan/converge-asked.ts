@@ -52,7 +52,7 @@ function refuseWords([first]: readonly string[]): void {
   const isConfig = /\.ya?ml$/.test(first)
   const text = isConfig
     ? `write assay converge -t ${first} -s <storage>`
-    : `assay converge takes no word, found "${first}"`
+    : `assay converge takes no arguments, found "${first}"`
   throw new UsageError('converge', text)
 }
 

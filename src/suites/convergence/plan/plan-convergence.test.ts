@@ -72,7 +72,7 @@ describe('before anything runs', () => {
 
   test('other manifests in the storage are named', async () => {
     await expect(convergenceTest({ ...CONFIG, cwd: copy(), manifestName: 'typo.json' })).rejects.toThrow(
-      /^nothing of this was gathered in storage yet.*there is demo_convergence_harness_manifest\.json; a manifest is called <test>_<--manifest-name>$/,
+      /^none of these tests was gathered in storage yet.*there is demo_convergence_harness_manifest\.json; a manifest is called <test>_<--manifest-name>$/,
     )
   })
 
@@ -103,7 +103,7 @@ test('the ids of all windows are listed in the order of their steps', async () =
 test('what is renewed is captured', async () => {
   const invocation = await invoked(copy(), { keyword: 'ckpt_3' }, 'converge accept')
   const { results } = await judge(invocation, QUIET)
-  expect(results).toMatchObject([{ id: 'demo/ckpt_3', verdict: 'captured', figures: ['as it was recorded'] }])
+  expect(results).toMatchObject([{ id: 'demo/ckpt_3', verdict: 'captured', figures: ['same as recorded'] }])
 })
 
 describe('a run of everything', () => {
@@ -157,14 +157,17 @@ describe('the programs that would be started', () => {
     const notices: string[] = []
     const notice = (text: string) => notices.push(text)
     const { exitCode } = await judge(await invoked(cwd), { ...QUIET, notice })
-    expect([exitCode, notices]).toEqual([0, [expect.stringMatching(/^demo: started as documented, .* remembers it$/)]])
+    expect([exitCode, notices]).toEqual([
+      0,
+      [expect.stringMatching(/^demo: started as documented, .* remembers this$/)],
+    ])
     expect(await ends(cwd, { keyword: 'ckpt_3' })).toEqual(['--start 4 --until 7'])
   })
 
   test('or why one could not be', async () => {
     const cwd = copy()
     writeFileSync(join(cwd, 'tests.yml'), demoConfig(['  resume_at: next_step', '  steps_per_unit: 5']))
-    const problem = '  ✗ step 3 is no multiple of steps_per_unit 5, so the program cannot be told to start there'
+    const problem = '  ✗ step 3 is not a multiple of steps_per_unit 5, so the program cannot be told to start there'
     expect(await lines(cwd, { keyword: 'ckpt_3' })).toEqual(['demo/ckpt_3', problem])
     rmSync(join(cwd, 'storage/ckpts/model_-1.ckpt'))
     expect((await lines(cwd, { keyword: 'ckpt_0' }))[1]).toContain('model_-1.ckpt is not there')
@@ -174,7 +177,7 @@ describe('the programs that would be started', () => {
     const program = '  node program.mjs --checkpoints ./storage/ckpts'
     expect(await lines(trainingFolder(), { gather: true })).toEqual(['demo/gather', '  cd .', program])
     const cwd = copy()
-    expect((await lines(cwd, { gather: true }))[1]).toContain('is there already and complete')
+    expect((await lines(cwd, { gather: true }))[1]).toContain('already exists and is complete')
     const seeds = (await ends(cwd, { gather: true, seeds: '7,8' })).map((end) => end.split(' ').at(-1))
     expect(seeds).toEqual(['7', '8', '7', '8', '7', '8'])
   })

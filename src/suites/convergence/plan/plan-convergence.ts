@@ -18,7 +18,7 @@ export async function planConvergence(asked: ConvergeAsked, context: PlanContext
     return { suites: [convergenceSuite(options)], choices }
   }
   if (!context.lists) await Promise.all(tests.map(({ storage }) => storage.create()))
-  const ifInterrupted = 'windows that were recorded stay; the same command goes on from the last of them'
+  const ifInterrupted = 'recorded windows are kept; the same command continues from the last one'
   return { suites: [gatherSuite({ ...options, startOver })], choices, ifInterrupted }
 }
 
@@ -53,7 +53,7 @@ async function refuseUngathered(tests: readonly PlannedTest[], { sources }: Conv
     others.length > 0
       ? `there ${others.length === 1 ? 'is' : 'are'} ${joinWords(others)}; a manifest is called <test>_<--manifest-name>`
       : 'gather known-good training with -g first'
-  const what = others.length > 0 ? 'nothing of this' : 'nothing'
+  const what = others.length > 0 ? 'none of these tests' : 'nothing'
   const storage = sources.map(({ storagePath }) => storagePath).join(', ')
   throw new UsageError('converge', `${what} was gathered in ${storage} yet${wanted}; ${hint}`)
 }

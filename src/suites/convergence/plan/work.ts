@@ -21,7 +21,7 @@ export const RENEWAL_WORK: ConvergeWork = {
   ...SHARED,
   read(request) {
     const asked = readConverge(request)
-    if (asked.gather) throw new UsageError('converge', 'accept renews what was gathered; leave -g out')
+    if (asked.gather) throw new UsageError('converge', 'accept replaces recorded values; leave out -g')
     return asked
   },
   plan: async (asked, context) => (await import('./plan-convergence.ts')).planRenewal(asked, context),

@@ -85,7 +85,7 @@ test.each([
     ['./train.py'],
     /train\.py is not executable; chmod \+x it, or start it by its interpreter, as in python3 train\.py$/,
   ],
-  [['./lost.sh'], /^cannot start \.\/lost\.sh: .*lost\.sh is there, but not the interpreter/],
+  [['./lost.sh'], /^cannot start \.\/lost\.sh: .*lost\.sh exists, but the interpreter/],
   [[process.execPath, 'a\0b'], /^cannot start .*null bytes/],
   [[], /^there is no program to start/],
 ])('%j is not started, and a sentence says why', async (argv, problem) => {

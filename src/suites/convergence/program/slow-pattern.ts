@@ -19,7 +19,7 @@ export function describeSlowPattern(parsing: Parsing, line: string, lineNumber: 
   if (slowest === null) return `reading lines took longer than ${limitMs} ms at ${where}`
   const { name, source, flags } = slowest
   const pattern = cleanText(`/${source}/${flags}`, 200)
-  return `the pattern of ${cleanText(name, 80)}, ${pattern}, took longer than ${limitMs} ms at ${where}; repeats inside repeats, as in (a+)+, try more ways than can ever be tried: write it without`
+  return `the pattern of ${cleanText(name, 80)}, ${pattern}, took longer than ${limitMs} ms at ${where}; nested repeats such as (a+)+ can take forever; write it without them`
 }
 
 function patternsOf({ modelSave, stepNum, lineStepNum, metrics }: Parsing): NamedPattern[] {

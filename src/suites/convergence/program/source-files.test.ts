@@ -74,7 +74,7 @@ test('rows that are added to a CSV file of an earlier run have its columns', asy
   writeFileSync(path, 'loss,step\n99,1\n')
   const ran = await runWith(path, `appendFileSync(path, '0.5,1\\n0.25,2\\n')`, 'csv')
   expect(seen(ran)).toEqual(['0.5', '0.25'])
-  const warning = 'was there before the program started; only what was added to it counts. Give each run its own'
+  const warning = 'existed before the program started, so only what was added counts. Give each run its own'
   expect(ran.warnings).toEqual([`${path} ${warning}`])
 })
 

@@ -50,7 +50,7 @@ export class SourceFollower {
     }
     const added = [...this.#files.values()].filter((file) => file.isAddedTo)
     return added.map(({ path }) => {
-      return `${cleanText(path)} was there before the program started; only what was added to it counts. Give each run its own`
+      return `${cleanText(path)} existed before the program started, so only what was added counts. Give each run its own`
     })
   }
 

@@ -74,9 +74,10 @@ async function spawned(request: ProgramRequest, mark: string): Promise<ProgramCh
 
 function whyNot(error: NodeJS.ErrnoException, place: string): string {
   if (error.code === 'ENOEXEC')
-    return `${place} is no program; a script begins with a line such as #!/usr/bin/env python3`
-  if (error.code === 'E2BIG') return 'its arguments and environment are longer than the system takes'
-  if (error.code === 'ENOENT') return `${place} is there, but not the interpreter that its first line or header names`
+    return `${place} is not a program; a script begins with a line such as #!/usr/bin/env python3`
+  if (error.code === 'E2BIG') return 'its arguments and environment are longer than the system allows'
+  if (error.code === 'ENOENT')
+    return `${place} exists, but the interpreter that its first line or header names does not`
   return error.message
 }
 

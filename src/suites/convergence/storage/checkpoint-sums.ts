@@ -19,7 +19,7 @@ export class CheckpointSums {
   async finalOf(path: string): Promise<CheckpointSum> {
     const sum = await this.of(path)
     if ((await checkpointStamp(path)) === this.#known.get(path)!.stamp) return sum
-    const text = `${cleanText(path, 300)} is still written to although the program has ended`
-    throw new StageError('run', `${text}; it must wait for all that saves checkpoints`)
+    const text = `${cleanText(path, 300)} is still being written although the program has ended`
+    throw new StageError('run', `${text}; it must wait until all checkpoints are saved`)
   }
 }

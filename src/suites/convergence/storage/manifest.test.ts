@@ -78,14 +78,14 @@ describe('a manifest', () => {
     ['{"ckpt_logs": {"x": {}}}', 'ckpt_logs.x should be a step number'],
     ['{"ckpt_logs": {"-1": {}}}', 'ckpt_logs.-1 should be a step number'],
     ['{"ckpt_logs": {"1": {"start_step": 2, "checkpoint": "a", "results": {}}}}', 'ckpt_logs.1 has start_step 2'],
-    ['{"ckpt_logs": {"1": {"start_step": 1, "checkpoint": 7, "results": {}}}}', 'checkpoint should be a text'],
+    ['{"ckpt_logs": {"1": {"start_step": 1, "checkpoint": 7, "results": {}}}}', 'checkpoint should be text'],
     [
       '{"ckpt_logs": {"1": {"start_step": 1, "checkpoint": "a", "results": {"1": {"loss": "2"}}}}}',
       'loss should be an object',
     ],
     [
       '{"ckpt_logs": {"1": {"start_step": 1, "checkpoint": "a", "results": {"1": {"loss": {"a": []}}}}}}',
-      'what was logged',
+      'the logged value',
     ],
     ['{"ckpt_logs": {"1": {}, "1": {}}}', 'twice'],
     ['{"ckpt_logs": ', 'is not JSON'],
@@ -96,7 +96,7 @@ describe('a manifest', () => {
   test('with one step under two spellings in a recording is refused', async () => {
     const results = { '5': { loss: { '0': '1' } }, '05': { loss: { '0': '2' } } }
     const path = put('m.json', JSON.stringify({ ckpt_logs: { '4': { checkpoint: 'a', start_step: 4, results } } }))
-    await expect(readManifest(path)).rejects.toThrow('results should be steps that are there once')
+    await expect(readManifest(path)).rejects.toThrow('results should be each step only once')
   })
 
   test('with one step under two spellings is refused', async () => {
@@ -224,7 +224,7 @@ describe('the sum of a checkpoint that is watched', () => {
     const file = put('a', 'x'.repeat(2 ** 25))
     const writing = setInterval(() => appendFileSync(file, 'x'), 1)
     const summing = new CheckpointSums().finalOf(file)
-    await expect(summing).rejects.toThrow('is still written to although the program has ended')
+    await expect(summing).rejects.toThrow('is still being written although the program has ended')
     clearInterval(writing)
   })
 })

@@ -46,7 +46,7 @@ export class StoredObject {
 
   text(key: string): string {
     const value = this.#members.get(key)
-    if (typeof value !== 'string') throw this.wrong(key, 'a text')
+    if (typeof value !== 'string') throw this.wrong(key, 'text')
     return value
   }
 
@@ -78,20 +78,20 @@ export class StoredObject {
     const steps = this.object(key)
     const found = steps.keys.map((step) => [steps.wholeKey(step), metricsOf(steps.object(step))] as const)
     const recording = new Map(found.sort(([a], [b]) => a - b))
-    if (recording.size < found.length) throw this.wrong(key, 'steps that are there once each')
+    if (recording.size < found.length) throw this.wrong(key, 'each step only once')
     return recording
   }
 
   /** A key that is a number, such as a step. */
   wholeKey(key: string): number {
     const number = /^\d+$/.test(key) ? Number(key) : Number.NaN
-    if (!Number.isSafeInteger(number)) throw this.wrong(key, 'a step number for a key')
+    if (!Number.isSafeInteger(number)) throw this.wrong(key, 'a step number as its key')
     return number
   }
 
   valueText(key: string): string {
     const value = this.#members.get(key)
-    if (typeof value !== 'string' && typeof value !== 'number') throw this.wrong(key, 'what was logged, as a text')
+    if (typeof value !== 'string' && typeof value !== 'number') throw this.wrong(key, 'the logged value, as text')
     return String(value)
   }
 

@@ -51,7 +51,7 @@ function brokenReference(sequences: readonly SequenceSummary[]): Found {
     ({ nonFinite }) => nonFinite.reference,
     (sequence, total) => ({
       step: sequence.nonFinite.first,
-      reason: `the reference gives NaN or infinite logits at ${total} ${tokens(total)}; mend or change the reference`,
+      reason: `the reference gives NaN or infinite logits at ${total} ${tokens(total)}; fix or change the reference`,
     }),
   )
 }
@@ -74,7 +74,7 @@ function keptNothing(sequences: readonly SequenceSummary[]): Found {
   const reason =
     sequences.length === 0
       ? 'there are no sequences to judge'
-      : 'no token was kept: the reference ends every sequence at once; give other prompts'
+      : 'no token was kept: the reference ends every sequence immediately; give other prompts'
   return { kind: 'kept-nothing', verdict: 'error', sequence: 0, step: null, count: sequences.length, reason }
 }
 
@@ -96,8 +96,8 @@ function wreckedToken(sequences: readonly SequenceSummary[], noise: TokenNoise):
   const excess = ({ worst }: SequenceSummary) => (worst !== null && worst.klTail > limit ? worst.klTail : 0)
   return findingOf(sequences, 'token', 'fail', excess, ({ worst }) => {
     const { step, klTail, referenceTail, targetTail, rank } = worst!
-    const place = rank === null ? "not among the target's largest" : `on rank ${rank} of the target`
-    const outside = `${percent(targetTail)} of its probability lies outside the reference's largest (there ${percent(referenceTail)})`
+    const place = rank === null ? "not among the target's largest" : `at rank ${rank} of the target`
+    const outside = `${percent(targetTail)} of its probability lies outside the reference's largest (${percent(referenceTail)} in the reference)`
     const what = `KL ${formatNumber(klTail)} at one token, more than any noise explains (limit ${formatNumber(limit)})`
     return { step, reason: `${what}: ${outside}, the reference's choice is ${place}` }
   })
@@ -109,7 +109,7 @@ function wideFlip(sequences: readonly SequenceSummary[], noise: TokenNoise): Fou
   return findingOf(sequences, 'flip', 'fail', excess, ({ widestFlip }) => {
     const { step, referenceGap, isBeyond } = widestFlip!
     const gap = `${isBeyond ? 'more than ' : ''}${formatNumber(referenceGap)}`
-    const reason = `the target chooses another token where the reference is sure: its own has ${gap} logits more (limit ${formatNumber(limit)})`
+    const reason = `the target chooses another token where the reference is sure: the reference gives its own ${gap} logits more (limit ${formatNumber(limit)})`
     return { step, reason }
   })
 }

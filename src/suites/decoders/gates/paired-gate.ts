@@ -69,7 +69,7 @@ function decide(
   if (doubt) return doubt
   const words = effectText(effect)
   if (pairs.every(({ target: error }) => error <= ROUNDING))
-    return { verdict: 'pass', reason: 'the target is the reference but for roundings of float32' }
+    return { verdict: 'pass', reason: 'the target equals the reference except for rounding in float32' }
   const silent = silentBaseline(pairs)
   if (silent) return silent
   if (interval!.low! > RATIO_LIMIT) return { verdict: 'fail', reason: `${words}: over ${RATIO_LIMIT}` }
@@ -82,7 +82,7 @@ function decide(
 function brokenBaseline(baseline: readonly SequenceSummary[]): Decision | null {
   const broken = baseline.findIndex(({ error, missing }) => Number.isNaN(error) || missing > 0)
   if (broken < 0) return null
-  return { verdict: 'error', reason: `the baseline gives logits that are no numbers, or none, in sequence ${broken}` }
+  return { verdict: 'error', reason: `the baseline gives logits that are not numbers, or none, in sequence ${broken}` }
 }
 
 function tooFew(target: readonly SequenceSummary[], pairs: readonly Pair[]): Decision | null {
@@ -98,8 +98,8 @@ function tooFew(target: readonly SequenceSummary[], pairs: readonly Pair[]): Dec
 /** Then nothing is known about the noise that the target may have. */
 function silentBaseline(pairs: readonly Pair[]): Decision | null {
   if (median(pairs.map(({ baseline }) => baseline))! > SILENT) return null
-  const reason = 'the baseline gives what the reference gives, so it shows no noise to compare with'
-  return { verdict: 'inconclusive', reason: `${reason}; take one of the target's precision, or the rate gate` }
+  const reason = 'the baseline gives the same as the reference, so it shows no noise to compare with'
+  return { verdict: 'inconclusive', reason: `${reason}; use one with the target's precision, or the rate gate` }
 }
 
 const logRatios = (pairs: readonly Pair[]) => pairs.map(({ logRatio }) => logRatio)

@@ -47,7 +47,7 @@ export function checkDecoder(config: DecoderConfig, nameOf: (key: string) => str
   }
   if (family === 'gpt2' && keyValueHeads !== heads) {
     const found = `${nameOf('keyValueHeads')} ${keyValueHeads} is not ${nameOf('heads')} ${heads}`
-    throw impossible(`${found}, but every head of gpt2 has keys of its own; leave it out or take another family`)
+    throw impossible(`${found}, but every head of gpt2 has keys of its own; leave it out or choose another family`)
   }
   if (slidingWindow !== null && family !== 'mistral') {
     throw impossible(`${nameOf('slidingWindow')} is for mistral, found ${family}; leave it out`)

@@ -26,7 +26,7 @@ export async function exportFolder(what: FolderExport): Promise<{ config: Decode
   const existing = graphDTypes.map((dtype) => ONNX_FILES[dtype]).filter((name) => existsSync(join(folder, name)))
   if (existing.length > 0 && !force) {
     const names = existing.map((name) => join(folder, name)).join(', ')
-    throw new UsageError('exists', `${names} is there already, so nothing was written; --force overwrites`)
+    throw new UsageError('exists', `there is already ${names}, so nothing was written; --force overwrites`)
   }
   const weights = await folderWeights(folder)
   const files: string[] = []

@@ -68,7 +68,7 @@ function checkedWeights(config: DecoderConfig, weights: Weights): Weights {
 }
 
 function wrongWeights(found: string): FormatError {
-  return new FormatError('weights', `the weights are not those of config.json: ${found}; save both together again`)
+  return new FormatError('weights', `the weights do not match config.json: ${found}; save both together again`)
 }
 
 function totalBytes(uses: readonly WeightUse[], weights: Weights, dtype: GraphDType): number {

@@ -25,7 +25,7 @@ describe('configuration of a decoder', () => {
     expect(read({ rope_parameters: { rope_type: 'default', rope_theta: 5e5 } }).ropeTheta).toBe(5e5)
     expect(readDecoderConfig({ ...older, rope_theta: 5e5, rope_scaling: null }, 'config.json').ropeTheta).toBe(5e5)
     expect(() => readDecoderConfig({ ...older, rope_scaling: { type: 'linear', factor: 2 } }, 'config.json')).toThrow(
-      'config.json has rope_type "linear", expected "default"; export it with optimum instead',
+      'config.json: found rope_type "linear", expected "default"; export it with optimum instead',
     )
   })
 
@@ -36,7 +36,7 @@ describe('configuration of a decoder', () => {
   })
 
   const refused: readonly (readonly [object, string])[] = [
-    [{ model_type: undefined }, 'model_type that is not there, expected one of llama, granite, mistral, gpt2'],
+    [{ model_type: undefined }, 'model_type missing, expected one of llama, granite, mistral, gpt2'],
     [{ vocab_size: '512' }, 'vocab_size "512", expected a number above 0'],
     [{ num_hidden_layers: 1.5 }, 'num_hidden_layers takes a whole number from 1 to 16777216, found 1.5'],
     [{ tie_word_embeddings: 'no' }, 'tie_word_embeddings "no", expected true or false'],

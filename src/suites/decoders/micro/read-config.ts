@@ -142,10 +142,10 @@ class Fields {
 }
 
 function shown(value: unknown): string {
-  return value === undefined ? 'that is not there' : (JSON.stringify(value)?.slice(0, 80) ?? String(value))
+  return value === undefined ? 'missing' : (JSON.stringify(value)?.slice(0, 80) ?? String(value))
 }
 
 function refusal(path: string, found: string, wanted: string): FormatError {
-  const text = `${path} has ${found}, expected ${wanted}`
+  const text = `${path}: found ${found}, expected ${wanted}`
   return new FormatError('decoder-config', `${text}; export it with optimum instead (optimum-cli export onnx)`)
 }

@@ -44,7 +44,7 @@ interface Row extends MetricLimits {
 /** Text: why it is none. */
 function rowOf(line: string): Row | string {
   const row = objectOf(line)
-  if (!row) return 'no JSON object'
+  if (!row) return 'not a JSON object'
   const { model_id: model, ce, mean_diff: diffMean, frequency = 0 } = row
   if (typeof model !== 'string' || model === '') return 'no model_id'
   if (!isLimit(ce) || !isLimit(diffMean)) return 'ce and mean_diff must be numbers over 0'

@@ -14,7 +14,7 @@ import { GATES, metricLimits, rate, sizes, skippable } from './kinds.ts'
 const COMMON = {
   reference: {
     ...SIDE_OPTIONS.reference,
-    help: 'the trusted target everything is compared with (default: ort:cpu, or torch:cpu without an ONNX export)',
+    help: 'trusted target to compare with (default: ort:cpu, or torch:cpu without an ONNX export)',
   },
   target: {
     ...SIDE_OPTIONS.target,
@@ -22,7 +22,7 @@ const COMMON = {
   },
   ...pick(SIDE_OPTIONS, ['hw', 'chip', 'board']),
   ...CASE_OPTIONS,
-  seed: { ...INPUT_OPTIONS.seed, help: 'seed of the first batch of prompts; each further batch takes the next' },
+  seed: { ...INPUT_OPTIONS.seed, help: 'seed of the first batch of prompts; each further batch uses the next seed' },
   ...EXECUTION_OPTIONS,
   ...EXPECTED_OPTIONS,
   ...OUTPUT_OPTIONS,
@@ -36,7 +36,7 @@ const SHAPES = {
     default: [4],
     documented: ['--batch_size <list>'],
     variable: 'FMS_TEST_SHAPES_COMMON_BATCH_SIZES',
-    help: 'prompts that are decoded at once; 1,8 makes a case for each',
+    help: 'prompts to decode at once; 1,8 makes one case for each',
   },
   promptLength: {
     flags: '--prompt-length <list>',
@@ -44,7 +44,7 @@ const SHAPES = {
     default: [64],
     documented: ['--min_pad_length <list>'],
     variable: 'FMS_TEST_SHAPES_COMMON_SEQ_LENGTHS',
-    help: 'tokens of the prompts, which are padded on the left to so many; a list makes several cases',
+    help: 'tokens per prompt; shorter prompts are padded on the left; a list makes several cases',
   },
   maxNewTokens: {
     flags: '--max-new-tokens <list>',
@@ -52,7 +52,7 @@ const SHAPES = {
     default: [128],
     documented: ['--max_new_tokens <list>'],
     variable: 'FMS_TEST_SHAPES_COMMON_MAX_NEW_TOKENS',
-    help: 'tokens that are decoded after each prompt; a list makes several cases',
+    help: 'tokens to decode after each prompt; a list makes several cases',
   },
   tokensPerSequence: {
     flags: '--tokens-per-sequence <n>',
@@ -60,14 +60,14 @@ const SHAPES = {
     default: 1024,
     documented: ['--num_test_tokens_per_sequence <n>'],
     variable: 'FMS_TEST_SHAPES_CUMULATIVE_TEST_TOKENS_PER_SEQUENCE',
-    help: 'tokens over all batches: so many batches of other prompts as fit',
+    help: 'tokens per sequence over all batches; as many batches are decoded as fit, each with other prompts',
   },
   prompts: {
     flags: '--prompts <file>',
     kind: path,
     documented: ['--sharegpt_path <file>'],
     variable: 'SHARE_GPT_DATASET_PATH',
-    help: 'ShareGPT JSON, JSON lines or text (default: a bundled set)',
+    help: 'file with prompts: ShareGPT JSON, JSON lines or text (default: a bundled set)',
     completes: 'files',
   },
   topK: {
@@ -75,7 +75,7 @@ const SHAPES = {
     kind: whole(1),
     default: 20,
     documented: ['--topk_per_token <n>'],
-    help: 'the largest logits of each step that are kept and compared',
+    help: 'how many of the largest logits of each step are kept and compared',
   },
 } satisfies OptionTable
 
@@ -90,27 +90,27 @@ const MODELS = {
     flags: '--offline',
     kind: flag,
     default: false,
-    help: 'take models from folders and the Hugging Face cache only',
+    help: 'use only models from folders and the Hugging Face cache',
   },
   modelPath: {
     flags: '--model-path <folder>',
     kind: text,
     commandLineOnly: true,
     documented: ['--model_path <folder>', '--variant <id>'],
-    help: 'one more model, as the documented command line names it',
+    help: 'an additional model, named as in the documented command line',
   },
 } satisfies OptionTable
 
 /** Part of the documented command line; what they ask for is always so, or has no meaning here. */
 const WITHOUT_EFFECT = {
-  architecture: ignored('--architecture <name>', text, 'a folder says itself what it is'),
-  modelSource: ignored('--model_source <name>', text, 'a folder says itself what it is'),
-  unfuseWeights: ignored('--unfuse_weights', flag, 'weights are taken as they are'),
+  architecture: ignored('--architecture <name>', text, 'the folder itself says what the model is'),
+  modelSource: ignored('--model_source <name>', text, 'the folder itself says what the model is'),
+  unfuseWeights: ignored('--unfuse_weights', flag, 'weights are used as they are'),
   compileDynamic: ignored('--compile_dynamic', flag, 'the target decides how it compiles'),
   extraGetModelKwargs: ignored(
     '--extra_get_model_kwargs <k=v...>',
     list,
-    'a model is what its folder says; assay micro writes one of other sizes',
+    'the folder defines the model; assay micro writes one with other sizes',
   ),
   distributed: ignored('--distributed', flag, 'targets run in one process here'),
 } satisfies OptionTable
@@ -129,13 +129,13 @@ const JUDGING = {
   baseline: {
     flags: '--baseline <target>',
     kind: text,
-    help: 'the second trusted target, from which the normal noise is learnt (default: torch in bf16 on the best device that it reports)',
+    help: 'second trusted target; the normal noise is learnt from it (default: torch in bf16 on the best device that it reports)',
     completes: 'targets',
   },
   thresholds: {
     flags: '--thresholds <file>',
     kind: path,
-    help: 'what assay thresholds wrote',
+    help: 'file written by assay thresholds',
     completes: 'files',
   },
   metricsThreshold: {
@@ -155,27 +155,27 @@ const JUDGING = {
     kind: skippable,
     default: [],
     variable: 'FMS_TEST_SHAPES_SKIP_ASSERTIONS',
-    help: 'ce or mean_diff: metrics whose rate decides nothing',
+    help: 'ce or mean_diff: metrics whose rate does not affect the verdict',
     completes: ['ce', 'mean_diff', 'ce,mean_diff'],
   },
   tokensOnly: {
     flags: '--tokens-only',
     kind: flag,
     default: false,
-    help: 'a case whose first batch has equal tokens passes without a look at its logits',
+    help: 'pass a case whose first batch has equal tokens, without judging its logits',
   },
   forceLogits: {
     flags: '--force-logits',
     kind: flag,
     default: false,
     variable: 'FMS_TEST_SHAPES_FORCE_VALIDATION_LEVEL_1',
-    help: 'logits are judged although tokens are equal, also with --tokens-only',
+    help: 'judge logits even if tokens are equal, also with --tokens-only',
   },
   all: {
     flags: '--all',
     kind: flag,
     default: false,
-    help: 'go on to the last batch although the verdict can no longer change',
+    help: 'decode all batches even if the verdict can no longer change',
   },
 } satisfies OptionTable
 
@@ -185,13 +185,13 @@ const MICRO = {
     kind: flag,
     default: false,
     variable: 'FMS_TEST_SHAPES_USE_MICRO_MODELS',
-    help: 'models with three layers instead: trained ones of --micro-home, else random weights in the model’s configuration',
+    help: 'use models with three layers instead: trained ones from --micro-home, else random weights in the model’s configuration',
   },
   microHome: {
     flags: '--micro-home <folder>',
     kind: path,
     variable: 'FMS_TEST_SHAPES_MICRO_MODELS_HOME',
-    help: 'where trained micro models lie',
+    help: 'folder with trained micro models',
     completes: 'folders',
   },
   modelConfiguration: {
@@ -206,7 +206,7 @@ const MICRO = {
     kind: number,
     default: 0,
     variable: 'FMS_TEST_SHAPES_FROM_MODEL_CONFIGURATION_FREQUENCY',
-    help: 'of that file the models whose frequency is at most this',
+    help: 'use only models of that file whose frequency is at most this',
   },
 } satisfies OptionTable
 
@@ -215,14 +215,14 @@ const TRACES = {
     flags: '--logits <what>',
     kind: oneOf(['top', 'full']),
     default: 'top',
-    help: 'top: the largest of each step are kept; full: all of them, with metrics over the whole vocabulary',
+    help: 'top: keep the largest logits of each step; full: keep all, with metrics over the whole vocabulary',
     completes: ['top', 'full'],
   },
   validationInfoDir: {
     flags: '--validation-info-dir <folder>',
     kind: path,
     variable: 'FMS_TEST_SHAPES_VALIDATION_INFO_DIR',
-    help: 'traces of the reference that were stored earlier, used where they belong to the case',
+    help: 'folder with stored traces of the reference; those that belong to the case are used',
     completes: 'folders',
   },
   saveTraces: {
@@ -230,19 +230,19 @@ const TRACES = {
     kind: flag,
     default: false,
     variable: 'FMS_TEST_SHAPES_SAVE_VALIDATION_INFO_OUTPUTS',
-    help: 'store the traces of both sides there',
+    help: 'store the traces of both sides in --validation-info-dir',
   },
   validationInfoFormat: {
     flags: '--validation-info-format <name>',
     kind: oneOf(['assay', 'fms']),
     default: 'assay',
-    help: 'assay: our own traces; fms: both sides are saved there as aiu-fms-testing-utils does, with all logits',
+    help: 'assay: Assay’s own traces; fms: save both sides there as aiu-fms-testing-utils does, with all logits',
     completes: ['assay', 'fms'],
   },
   log: {
     flags: '--log <style>',
     kind: oneOf(['fms']),
-    help: 'fms: log lines in the words of aiu-fms-testing-utils, on stderr',
+    help: 'fms: print log lines like those of aiu-fms-testing-utils on stderr',
     completes: ['fms'],
   },
 } satisfies OptionTable
@@ -253,7 +253,7 @@ const BASELINE_FILES = {
     kind: path,
     default: 'metrics',
     documented: ['--output_dir <folder>'],
-    help: 'where metric files are written',
+    help: 'folder to write metric files to',
     completes: 'folders',
   },
   defaultDtype: {
@@ -269,7 +269,7 @@ const BASELINE_FILES = {
     kind: flag,
     commandLineOnly: true,
     documented: ['--skip_computation'],
-    help: 'metric files from traces that are stored already; no model runs',
+    help: 'make metric files from stored traces; no model runs',
   },
 } satisfies OptionTable
 

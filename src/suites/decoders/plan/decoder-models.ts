@@ -55,7 +55,7 @@ export async function savedModels(asked: DecodersAsked, notice: Notice): Promise
 async function absentModel(given: string, asked: DecodersAsked, notice: Notice): Promise<DecoderModel> {
   const { tokenizer: place } = asked.decoders
   if (place === undefined) {
-    const text = `where sequences of ${cleanText(given)} end is not known: the model is not here, and no --tokenizer is given`
+    const text = `it is not known where sequences of ${cleanText(given)} end: the model is not here, and no --tokenizer is given`
     throw new UsageError('tokenizer', `${text}; give the folder of its tokenizer, nothing else of the model is needed`)
   }
   const { folder } = await fetchWeights(place, [], asked, notice)
@@ -111,7 +111,8 @@ async function placeOf(given: string, weights: Weights, asked: DecodersAsked, no
     return { folder, own: folder, micro: null }
   }
   const trained = trainedMicro(given, asked)
-  if (trained) notice(cleanText(`micro: a trained model of ${microHome} stands for ${given}: ${trained.folder}`))
+  if (trained)
+    notice(cleanText(`micro: a trained model from ${microHome} is used instead of ${given}: ${trained.folder}`))
   if (trained && existsSync(join(trained.folder, 'tokenizer.json'))) {
     return { folder: trained.folder, own: trained.folder, micro: trained.kind }
   }
@@ -135,12 +136,12 @@ async function configOf(folder: string): Promise<Record<string, unknown>> {
     if (error instanceof FormatError) throw error
     return null
   })
-  if (text === null) throw new UsageError('models', `${folder} has no config.json, so it is no Hugging Face folder`)
+  if (text === null) throw new UsageError('models', `${folder} has no config.json, so it is not a Hugging Face folder`)
   try {
     const config: unknown = JSON.parse(text)
     return typeof config === 'object' && config !== null ? { ...config } : {}
   } catch (error) {
-    throw new UsageError('models', `${path} is no JSON: ${(error as Error).message}`)
+    throw new UsageError('models', `${path} is not JSON: ${(error as Error).message}`)
   }
 }
 

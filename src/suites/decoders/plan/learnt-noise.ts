@@ -52,8 +52,8 @@ export class LearntNoise {
       const file = this.#differs.get(given)
       return file === undefined ? given : `${given} (another ${file})`
     })
-    const text = `the thresholds are of "${this.#learnt.name}", and not of ${names.join(', ')}`
-    return new UsageError('thresholds', `${text}; give the file of the same model`)
+    const text = `the thresholds are for "${this.#learnt.name}", not for ${names.join(', ')}`
+    return new UsageError('thresholds', `${text}; give the file for the same model`)
   }
 
   async #isSame(model: DecoderModel): Promise<boolean> {
@@ -65,9 +65,12 @@ export class LearntNoise {
       return false
     }
     const { path } = this.#noise
-    if (isSame && !isNamed(name, model)) this.#notice(`${path} was learnt as "${name}", which ${model.given} is too`)
+    if (isSame && !isNamed(name, model))
+      this.#notice(`${path} was learnt as "${name}", which is the same model as ${model.given}`)
     if (!isSame && isNamed(name, model)) {
-      this.#notice(`${path} is taken by its name: it was learnt from other files than ${model.given} has`)
+      this.#notice(
+        `${path} is used because its name matches: it was learnt from other files than those of ${model.given}`,
+      )
     }
     return isSame || isNamed(name, model)
   }
@@ -133,7 +136,7 @@ function limitsIn({ metrics }: ThresholdsFile, path: string): MetricLimits {
   const { ce, diff_mean: diffMean } = metrics
   if (ce && diffMean) return { ce: ce.value, diffMean: diffMean.value }
   const missing = [...(ce ? [] : ['ce']), ...(diffMean ? [] : ['diff_mean'])].join(' and ')
-  throw new UsageError('thresholds', `${path} has no threshold of ${missing}; learn them with assay thresholds`)
+  throw new UsageError('thresholds', `${path} has no threshold for ${missing}; learn them with assay thresholds`)
 }
 
 /** What was written beside the metric files. */

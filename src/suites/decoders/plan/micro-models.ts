@@ -39,7 +39,7 @@ function noHome(given: string, path: string): UsageError {
   const near = nearFile(path)
   const advice = near
     ? `did you mean ${near}?`
-    : 'it holds trained models of three layers, in folders named as the models'
+    : 'it holds trained models of three layers, in folders named after the models'
   return new UsageError('micro', `--micro-home ${given} does not exist; ${advice}`)
 }
 
@@ -54,7 +54,11 @@ export async function randomMicro(
   const folder = await written(config, own, asked.cwd)
   const rotary = plain === null ? '' : `, with plain rotary positions for ${plain}`
   const place = relative(asked.cwd, folder)
-  notice(cleanText(`micro: ${LAYERS} layers with random weights (seed ${SEED})${rotary} stand for ${given}: ${place}`))
+  notice(
+    cleanText(
+      `micro: ${LAYERS} layers with random weights (seed ${SEED})${rotary} are used instead of ${given}: ${place}`,
+    ),
+  )
   return { folder, kind: 'random' }
 }
 

@@ -55,7 +55,7 @@ async function openableModels(asked: DecodersAsked, notice: Notice): Promise<Dec
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     const found = `${decoders.validationInfoDir} holds no pair of .cpu_ and .cuda_ folders`
-    const why = 'traces of ours are found by the content of the model'
+    const why = 'Assay finds its own traces by the content of the model'
     throw new UsageError(error.code, `${found}, and ${why}: ${error.message}`, { cause: error })
   }
 }

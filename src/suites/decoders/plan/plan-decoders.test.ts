@@ -73,7 +73,7 @@ describe('decoders', () => {
     const { selected, notices } = await planned(projectWithModel())
     expect(selected).toEqual(['tiny/b1/s16/n8@ort-web:wasm', 'tiny/b2/s16/n8@ort-web:wasm'])
     expect(notices).toEqual([
-      expect.stringMatching(/^nothing is known about the noise of tiny: thresholds ce .* default pair/),
+      expect.stringMatching(/^the noise of tiny is not known: the default thresholds ce .* are used/),
     ])
   })
 
@@ -129,14 +129,14 @@ describe('metric files of what was saved', () => {
     const cases = ['tiny/b1/s16/n8@cuda', 'tiny/b2/s16/n8@cuda']
     expect(await listed(folder, { tokenizer: 'tokenizer' })).toEqual(cases)
     await expect(listed(folder, {})).rejects.toThrow(
-      'where sequences of /gone/models/tiny/ end is not known: the model is not here, and no --tokenizer is given; give the folder',
+      'it is not known where sequences of /gone/models/tiny/ end: the model is not here, and no --tokenizer is given; give the folder',
     )
     await expect(listed(folder, { tokenizer: '/gone' })).rejects.toThrow('/gone does not exist')
   })
 
   test('of our own traces need the model, and that is said', async () => {
     await expect(listed(folderWith(), {})).rejects.toThrow(
-      'saved holds no pair of .cpu_ and .cuda_ folders, and traces of ours are found by the content of the model: /gone/models/tiny/ does not exist',
+      'saved holds no pair of .cpu_ and .cuda_ folders, and Assay finds its own traces by the content of the model: /gone/models/tiny/ does not exist',
     )
   })
 })
@@ -145,7 +145,7 @@ describe('what is refused before anything is decoded', () => {
   test.each([
     ['no model', {}, { words: [] }, 'no model to decode with'],
     ['two references', { reference: ['ort:cpu', 'ort:cpu,threads=2'] }, {}, 'decoders are compared with one reference'],
-    ['a gate of pairs without thresholds', { gate: 'paired' }, {}, '--gate paired needs what the baseline gave'],
+    ['a gate of pairs without thresholds', { gate: 'paired' }, {}, '--gate paired needs the output of the baseline'],
     ['a gate that there is not', { gate: 'pared' }, {}, 'did you mean "paired"?'],
     ['traces without a folder', { saveTraces: true }, {}, '--save-traces needs --validation-info-dir'],
     [
@@ -190,8 +190,8 @@ describe('what is refused before anything is decoded', () => {
   })
 
   test.each([
-    ['is no folder of a model', null, 'has no config.json, so it is no Hugging Face folder'],
-    ['has a damaged configuration', '{ torn', 'is no JSON'],
+    ['is no folder of a model', null, 'has no config.json, so it is not a Hugging Face folder'],
+    ['has a damaged configuration', '{ torn', 'is not JSON'],
   ])('a folder that %s', async (_what, config, words) => {
     const folder = projectWithModel()
     if (config === null) rmSync(join(folder, 'tiny/config.json'))
@@ -252,7 +252,7 @@ describe('thresholds', () => {
     for (const path of ['moved', 'linked/', './a/copy', join(folder, 'moved')]) {
       const { notices } = await planned(folder, { thresholds }, { words: [path] })
       const name = '--gpu--models--tiny-v1-thresholds.json'
-      expect(notices).toEqual([`${name} was learnt as "/gpu/models/tiny-v1", which ${path} is too`])
+      expect(notices).toEqual([`${name} was learnt as "/gpu/models/tiny-v1", which is the same model as ${path}`])
     }
   })
 
@@ -274,7 +274,7 @@ describe('thresholds', () => {
     }
     const more = { words: ['org/m'], environment: { HF_HUB_CACHE: join(folder, 'hub') } }
     expect((await planned(folder, { thresholds }, more)).notices).toEqual([
-      expect.stringMatching(/ was learnt as "\/gpu\/models\/tiny-v1", which org\/m is too$/),
+      expect.stringMatching(/ was learnt as "\/gpu\/models\/tiny-v1", which is the same model as org\/m$/),
     ])
   })
 
@@ -287,7 +287,7 @@ describe('thresholds', () => {
     expect(await refusal(folder, { thresholds })).toBe(
       name === 'tiny'
         ? 'tiny-thresholds.json was learnt from another "tiny": model.safetensors of tiny differs; learn again with assay decoders baseline and assay thresholds'
-        : 'the thresholds are of "/gpu/models/tiny-v1", and not of tiny (another model.safetensors); give the file of the same model',
+        : 'the thresholds are for "/gpu/models/tiny-v1", not for tiny (another model.safetensors); give the file for the same model',
     )
   })
 
@@ -297,10 +297,10 @@ describe('thresholds', () => {
     const digests = { 'config.json': config!, 'pytorch_model.bin': 'of another form' }
     const same = await thresholdsOf(folder, 'tiny', PAIR, { digests })
     expect((await planned(folder, { thresholds: same })).notices).toEqual([
-      'tiny-thresholds.json is taken by its name: it was learnt from other files than tiny has',
+      'tiny-thresholds.json is used because its name matches: it was learnt from other files than those of tiny',
     ])
     const other = await thresholdsOf(folder, 'other', PAIR, { digests })
-    expect(await refusal(folder, { thresholds: other })).toContain('the thresholds are of "other", and not of tiny;')
+    expect(await refusal(folder, { thresholds: other })).toContain('the thresholds are for "other", not for tiny;')
   })
 
   test('of earlier versions, which name what the reference opened, are found by that', async () => {
@@ -316,7 +316,7 @@ describe('thresholds', () => {
     }
     const thresholds = await learntFrom(opened!.digest)
     expect((await planned(folder, { thresholds })).notices).toEqual([])
-    expect(await refusal(folder, { thresholds: await learntFrom('another') })).toContain('are of "old", and not of')
+    expect(await refusal(folder, { thresholds: await learntFrom('another') })).toContain('are for "old", not for')
   })
 
   test('of the model are taken, so that nothing is told of defaults', async () => {
@@ -329,9 +329,9 @@ describe('thresholds', () => {
   test('of another model, or without one of the metrics, are refused', async () => {
     const folder = projectWithModel()
     const other = await thresholdsOf(folder, 'org/other', { ce: threshold(1), diff_mean: threshold(2) })
-    expect(await refusal(folder, { thresholds: other })).toContain('the thresholds are of "org/other", and not of tiny')
+    expect(await refusal(folder, { thresholds: other })).toContain('the thresholds are for "org/other", not for tiny')
     const half = await thresholdsOf(folder, 'tiny', { ce: threshold(1) })
-    expect(await refusal(folder, { thresholds: half })).toContain('has no threshold of diff_mean')
+    expect(await refusal(folder, { thresholds: half })).toContain('has no threshold for diff_mean')
   })
 
   test('of a file of models choose the models, and lines that cannot be read are told', async () => {
@@ -350,7 +350,7 @@ describe('a micro model', () => {
   test('with random weights stands for the model, is written once and told', async () => {
     const folder = projectWithModel()
     const first = await planned(folder, { micro: true, batchSize: '1' })
-    const words = /^micro: 3 layers with random weights \(seed 42\) stand for tiny: \.assay\/micro\/\w{24}$/
+    const words = /^micro: 3 layers with random weights \(seed 42\) are used instead of tiny: \.assay\/micro\/\w{24}$/
     expect(first.notices[0]).toMatch(words)
     expect(first.selected).toEqual(['tiny/b1/s16/n8@ort-web:wasm'])
     const home = join(folder, '.assay/micro')
@@ -366,7 +366,7 @@ describe('a micro model', () => {
     const folder = projectWithModel()
     cpSync(MODEL, join(folder, 'home/tiny'), { recursive: true })
     const { notices } = await planned(folder, { micro: true, microHome: 'home' })
-    expect(notices[0]).toMatch(/^micro: a trained model of home stands for tiny: .*home\/tiny$/)
+    expect(notices[0]).toMatch(/^micro: a trained model from home is used instead of tiny: .*home\/tiny$/)
     expect(existsSync(join(folder, '.assay/micro'))).toBe(false)
   })
 

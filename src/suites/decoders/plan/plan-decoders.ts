@@ -108,7 +108,7 @@ async function configuredLimits(
 }
 
 function defaultsText(model: DecoderModel, { limits: { ce, diffMean } }: GateChoice): string {
-  return `nothing is known about the noise of ${model.name}: thresholds ce ${ce} and diff_mean ${diffMean} are the default pair; learn its own with assay decoders baseline and assay thresholds`
+  return `the noise of ${model.name} is not known: the default thresholds ce ${ce} and diff_mean ${diffMean} are used; learn its own with assay decoders baseline and assay thresholds`
 }
 
 /** Without an ONNX export PyTorch is compared with PyTorch. */
@@ -170,5 +170,5 @@ function wayOf(asked: DecodersAsked, { own, baseline }: KnownNoise): { way: Gate
 
 function noSequences(own: ModelNoise | null): UsageError {
   const found = own ? `${own.path} names no file with sequences of the baseline` : 'no --thresholds file is given'
-  return new UsageError('gate', `--gate paired needs what the baseline gave on the same prompts: ${found}`)
+  return new UsageError('gate', `--gate paired needs the output of the baseline on the same prompts: ${found}`)
 }

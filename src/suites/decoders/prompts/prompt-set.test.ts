@@ -143,7 +143,7 @@ test.each([
   ['other keys', 'a.jsonl', '{"messages":[],"q":1}', 'holds the keys messages, q; expected {"prompt": "…"}'],
   ['a number', 'a.jsonl', '7', 'holds a number; expected'],
   ['both kinds', 'a.jsonl', '{"prompt":"x"}\n{"conversations":[]}', 'line 2 is a conversation among prompts'],
-  ['zero bytes', 'a.bin', 'a\u0000b', 'is no text: it holds a zero byte'],
+  ['zero bytes', 'a.bin', 'a\u0000b', 'is not text: it has a zero byte'],
   ['one turn', 'a.json', '[{"conversations":[{"value":"x"}]}]', 'holds no conversation of two turns or more'],
 ])('a source with %s is refused in plain words', async (_what, name, content, message) => {
   await expect(draw(fileWith(name, content), {})).rejects.toThrow(message)

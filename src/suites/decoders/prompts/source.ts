@@ -125,7 +125,7 @@ function isBlank(bytes: Uint8Array): boolean {
 
 /** Without the line end of another system, or the mark that some editors begin a file with. */
 function textOf(bytes: Uint8Array, where: string): string {
-  if (bytes.includes(0)) throw new FormatError('prompts', `${where} is no text: it holds a zero byte; give text files`)
+  if (bytes.includes(0)) throw new FormatError('prompts', `${where} is not text: it has a zero byte; give text files`)
   return new TextDecoder().decode(bytes).replace(/\r?\n?$/, '')
 }
 

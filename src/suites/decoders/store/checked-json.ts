@@ -29,11 +29,11 @@ async function readJson(path: string): Promise<unknown> {
     return JSON.parse(await readText(path, LARGEST))
   } catch (error) {
     if (error instanceof SyntaxError)
-      throw new FormatError('json', `${path} is no JSON; write it again`, { cause: error })
+      throw new FormatError('json', `${path} is not JSON; write it again`, { cause: error })
     const code = error instanceof Error && 'code' in error ? error.code : null
     if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EISDIR') throw error
     const near = nearFile(path)
     const hint = near ? `did you mean ${near}?` : 'give the path of one'
-    throw new UsageError('file', `${path} is no file; ${hint}`, { cause: error })
+    throw new UsageError('file', `${path} is not a file; ${hint}`, { cause: error })
   }
 }

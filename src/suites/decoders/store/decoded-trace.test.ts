@@ -77,6 +77,6 @@ describe('a trace of a decoder', () => {
     const empty = createTraceWriter(none, 1)
     await empty.sink({ name: 'y', dtype: 'int32', shape: [1], offset: 0, last: true, bytes: new Uint8Array(4) })
     await empty.finish([{ name: 'y', kind: 'tensor', length: 1 }])
-    await expect(readDecodedTrace(none)).rejects.toThrow('has no tensor "steps"; it is no trace of a decoder')
+    await expect(readDecodedTrace(none)).rejects.toThrow('has no tensor "steps"; it is not a trace of a decoder')
   })
 })

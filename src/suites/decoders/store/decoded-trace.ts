@@ -176,7 +176,7 @@ function rowOf({ values, steps, width }: Grid, sequence: number, step: number): 
 
 async function numbersOf(trace: Trace, name: string, path: string): Promise<Grid> {
   const source = trace.tensors.get(name)
-  if (!source) throw new FormatError('trace', `${path} has no tensor "${name}"; it is no trace of a decoder`)
+  if (!source) throw new FormatError('trace', `${path} has no tensor "${name}"; it is not a trace of a decoder`)
   const chunks: Uint8Array[] = []
   for await (const chunk of source.chunks()) chunks.push(chunk)
   const { buffer } = joinBytes(chunks).slice()

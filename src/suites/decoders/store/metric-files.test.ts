@@ -35,7 +35,7 @@ describe('metric files', () => {
   test('are files, and a folder of that name is none', () => {
     mkdirSync(join(folder, 'x_max-new-tokens-1_batch-size-1_seq-length-1_dtype-x.ce.csv'))
     expect(findMetricFiles(folder, folder)).toHaveLength(4)
-    expect(() => findMetricFiles('none', folder)).toThrow(/is no folder of metric files/)
+    expect(() => findMetricFiles('none', folder)).toThrow(/is not a folder of metric files/)
   })
 })
 
@@ -70,7 +70,7 @@ describe('sequences', () => {
   })
 
   test.each([
-    ['{', /is no JSON/],
+    ['{', /is not JSON/],
     ['[]', /has no schema, expected "assay\/sequences@1"/],
     ['{"schema":"assay/sequences@9"}', /has schema "assay\/sequences@9"/],
     ['{"schema":"assay/sequences@1"}', /: model: Invalid input/],

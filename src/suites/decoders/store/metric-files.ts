@@ -59,7 +59,7 @@ export function findMetricFiles(given: string, cwd: string): MetricFile[] {
 function noFolder(folder: string, cwd: string): UsageError {
   const near = nearFile(folder, cwd)
   const hint = near ? `did you mean ${near}?` : 'assay decoders baseline writes one, --metrics-dir names another'
-  return new UsageError('metrics', `${folder} is no folder of metric files; ${hint}`)
+  return new UsageError('metrics', `${folder} is not a folder of metric files; ${hint}`)
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/

@@ -69,7 +69,9 @@ describe('stored traces', () => {
   test('that are not there are an error where nothing may be decoded', async () => {
     const { error } = await judgedWith(join(freshFolder(), 'nowhere'), healthy, { computes: false })
     expect(error).toMatchObject({ stage: 'run', side: 'reference' })
-    expect(error!.message).toMatch(/^--skip-computation, and what ort:cpu gives for these prompts is neither stored/)
+    expect(error!.message).toMatch(
+      /^--skip-computation is given, but the output of ort:cpu for these prompts is neither stored/,
+    )
   })
 
   test('that were changed are an error', async () => {
@@ -80,7 +82,7 @@ describe('stored traces', () => {
       writeFileSync(join(folder, name), bytes)
     }
     const { verdict, error } = await judgedWith(folder, healthy)
-    expect([verdict, error?.message]).toEqual(['error', expect.stringContaining('is not what its manifest says')])
+    expect([verdict, error?.message]).toEqual(['error', expect.stringContaining('does not match its manifest')])
   })
 
   test('whose manifest is somebody else’s or leads elsewhere are passed over', async () => {

@@ -86,7 +86,7 @@ export class TraceStore {
     }
     const path = join(this.#folder, found.file)
     if ((await sha256File(path)) !== found.sha256) {
-      throw new UsageError('trace', `${path} is not what its manifest says; it was changed or cut, store it again`)
+      throw new UsageError('trace', `${path} does not match its manifest; it was changed or cut off, store it again`)
     }
     const { detail, steps, durationMs, warnings } = found
     const trace = await readDecodedTrace(path)

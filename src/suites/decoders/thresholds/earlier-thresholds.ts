@@ -25,7 +25,7 @@ export async function earlierThresholds(folder: string, next: ThresholdsFile): P
     return { metrics: Object.keys(earlier.metrics) as MetricName[], other: otherness(earlier, next), name }
   } catch (error) {
     if (!(error instanceof FormatError)) throw error
-    return { metrics: [], other: 'it was no thresholds file of assay', name }
+    return { metrics: [], other: 'it was not a thresholds file of assay', name }
   }
 }
 
@@ -33,7 +33,7 @@ function otherness(earlier: ThresholdsFile, next: ThresholdsFile): string | null
   const { differs } = compareModels(earlier.digests ?? {}, next.digests ?? {})
   if (differs !== null) return `it was learnt from another model of this name (${differs} differs)`
   const key = (['reference', 'baseline', 'dataset'] as const).find((each) => earlier[each] !== next[each])
-  return key === undefined ? null : `it was learnt with the ${key} ${earlier[key] ?? 'that nobody wrote down'}`
+  return key === undefined ? null : `it was learnt with the ${key} ${earlier[key] ?? '(not recorded)'}`
 }
 
 /** Which of its metrics can be learnt again, and which not: every shape must have the file. */
@@ -56,7 +56,7 @@ export function sortEarlier(
 export function replacedText(earlier: Earlier | null, lost: readonly MetricName[]): string | null {
   if (earlier === null || (earlier.other === null && lost.length === 0)) return null
   const { name, other } = earlier
-  const gone = lost.length === 0 ? '' : `; ${lost.join(' and ')} of it is gone, ask for it with --metrics`
+  const gone = lost.length === 0 ? '' : `; ${lost.join(' and ')} of it is gone; ask for it with --metrics`
   if (other !== null) return cleanText(`${name} is replaced: ${other}${gone}`)
-  return cleanText(`${lost.join(' and ')} in ${name} is not kept: a shape has no metric file of it any more`)
+  return cleanText(`${lost.join(' and ')} in ${name} is not kept: a shape no longer has a metric file for it`)
 }

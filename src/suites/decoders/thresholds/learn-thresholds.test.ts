@@ -58,7 +58,7 @@ describe('what would make a wrong threshold is an error', () => {
   test('no files, no folder to write to', async () => {
     await expect(learn(folderWith({ 'notes.csv': 'ce\n1\n' }))).rejects.toThrow(/^no metric files in /)
     await expect(learn(folderWith({ [CE]: 'ce\n1\n' }), ['ce'], join(root, 'none'))).rejects.toThrow(
-      /none is no folder/,
+      /none is not a folder/,
     )
   })
 
@@ -132,7 +132,7 @@ describe('an earlier thresholds file', () => {
     expect(Object.keys(learnt!.thresholds.metrics)).toEqual(['ce'])
     expect(learnt).toMatchObject({
       kept: [],
-      replaced: 'diff_mean in m-thresholds.json is not kept: a shape has no metric file of it any more',
+      replaced: 'diff_mean in m-thresholds.json is not kept: a shape no longer has a metric file for it',
     })
   })
 
@@ -158,7 +158,7 @@ describe('an earlier thresholds file', () => {
     writeFileSync(path(folder), '{ "model_id": "m", "ce": 2.8 }')
     expect((await learn(folder))[0]).toMatchObject({
       kept: [],
-      replaced: 'm-thresholds.json is replaced: it was no thresholds file of assay',
+      replaced: 'm-thresholds.json is replaced: it was not a thresholds file of assay',
     })
   })
 })
@@ -220,7 +220,7 @@ describe('sequences beside metric files', () => {
     ] as const)
       await write(folder, batch, 'one', 2, { digests: { 'model/model.safetensors': digest } })
     await expect(learn(folder)).rejects.toThrow(
-      'shapes were measured with different models of the name "m", on now and on now: model.safetensors differs',
+      'shapes were measured with different models named "m", on now and on now: model.safetensors differs',
     )
   })
 
@@ -243,7 +243,7 @@ describe('sequences beside metric files', () => {
     await expect(learnThresholds({ ...request, models: ['other'] })).rejects.toThrow('unknown model "other" in .')
     await write(folder, 1, 'one', 2, { model: '/gpu/again', digests })
     await expect(learnThresholds({ ...request, models: ['here'] })).rejects.toThrow(
-      '--gpu--again and --gpu--m-v1 in . are both of here; name one of them with --model',
+      '--gpu--again and --gpu--m-v1 in . are both for here; name one of them with --model',
     )
   })
 })

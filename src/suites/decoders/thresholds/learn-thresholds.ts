@@ -75,7 +75,7 @@ async function learnWithEarlier(
 
 function refuseNoFolder({ cwd, outputFolder: folder }: ThresholdsRequest): void {
   if (statSync(resolve(cwd, folder), { throwIfNoEntry: false })?.isDirectory()) return
-  throw new UsageError('output', `${folder} is no folder; create it first, or give another one with --output`)
+  throw new UsageError('output', `${folder} is not a folder; create it first, or give another one with --output`)
 }
 
 /** Exactly the models that were asked for, as they stand in names, with how they were written. */
@@ -113,7 +113,7 @@ async function nameByContent(
   }
   if (same.size > 1) {
     const names = [...same].join(' and ')
-    throw new UsageError('model', `${names} in ${metricsFolder} are both of ${model}; name one of them with --model`)
+    throw new UsageError('model', `${names} in ${metricsFolder} are both for ${model}; name one of them with --model`)
   }
   return [...same][0] ?? null
 }
@@ -181,7 +181,7 @@ async function readShape(
   if (odd) {
     const [[name, count] = ['', 0]] = counts
     const found = `${count} tokens in ${basename(prefix)}.${name} and ${odd[1]} in its ${odd[0]}`
-    throw new FormatError('metrics', `${found}: they are of different runs; measure this shape again`)
+    throw new FormatError('metrics', `${found}: they come from different runs; measure this shape again`)
   }
   return {
     shape: files[0]!.shape,
@@ -220,7 +220,7 @@ function refuseOther(one: SequencesFile, other: SequencesFile): void {
   const when = `on ${one.created} and on ${other.created}`
   throw new UsageError(
     'metrics',
-    `shapes were measured with different models of the name "${cleanText(one.model)}", ${when}: ${differs} differs; measure them again`,
+    `shapes were measured with different models named "${cleanText(one.model)}", ${when}: ${differs} differs; measure them again`,
   )
 }
 

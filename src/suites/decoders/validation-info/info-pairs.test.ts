@@ -33,7 +33,7 @@ test('folders of both devices are paired by number, with the precision of their 
 
 test('names that cannot be read back are taken by their sizes, and need a precision', () => {
   const hashed = [...both(0, '8b07_0.8.1'), ...both(1, '8b07_0.8.1')]
-  expect(() => pairsFor(hashed, wanted)).toThrow('the name 8b07_0.8.1 does not say a precision; give --default-dtype')
+  expect(() => pairsFor(hashed, wanted)).toThrow('the name 8b07_0.8.1 does not name a precision; give --default-dtype')
   expect(pairsFor(hashed, { ...wanted, dtype: 'bf16' }).dtype).toBe('bf16')
 })
 
@@ -41,13 +41,13 @@ const other = PREFIX.replace('fp16', 'bf16')
 test.each([
   [
     both(0),
-    `${PREFIX}.cpu_validation_info.1.out is not there, and 2 batches are asked for; --tokens-per-sequence 2 takes those before it`,
+    `${PREFIX}.cpu_validation_info.1.out is not there, and 2 batches are asked for; --tokens-per-sequence 2 uses those before it`,
   ],
   [[...both(0), saved('cpu', 1)], `${PREFIX}.cuda_validation_info.1.out is not there`],
-  [both(0, `x${PREFIX}`), `nothing saved of m for b1/s3/n2 is in out; there is: x${PREFIX}`],
+  [both(0, `x${PREFIX}`), `out has nothing saved of m for b1/s3/n2; it has: x${PREFIX}`],
   [
     [{ ...saved('cpu', 0, [], '8b07_0.8.1'), content: { problem: '0.pt is torn' } }],
-    'there is: 8b07_0.8.1; 8b07_0.8.1.cpu_validation_info.0.out: 0.pt is torn',
+    'it has: 8b07_0.8.1; 8b07_0.8.1.cpu_validation_info.0.out: 0.pt is torn',
   ],
   [[...both(0), ...both(0, other)], `${PREFIX} and ${other} both fit b1/s3/n2; choose one with --default-dtype`],
   [[saved('cpu', 0), saved('cuda', 0, [0, 4, 5, 7, 9])], 'was not led along'],

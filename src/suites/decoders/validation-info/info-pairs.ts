@@ -40,7 +40,7 @@ export function pairsFor(
     throw refused(`${prefixes.join(' and ')} both fit ${scopeOf(wanted.shape)}; choose one with --default-dtype`)
   }
   const dtype = fitting[0]!.hint.of?.shape.dtype ?? wanted.dtype
-  if (dtype === undefined) throw refused(`the name ${prefix} does not say a precision; give --default-dtype`)
+  if (dtype === undefined) throw refused(`the name ${prefix} does not name a precision; give --default-dtype`)
   return { dtype, pairs: Array.from({ length: wanted.batches }, (_, index) => pairOf(fitting, index, wanted)) }
 }
 
@@ -63,7 +63,7 @@ function pairOf(fitting: readonly Hinted[], index: number, wanted: WantedPairs):
     const place = tokens.findIndex((token, j) => token !== led[i]!.tokens[j])
     if (place >= 0) throw refused(`${follower.name} was not led along ${reference.name}: ${i}.pt differs at ${place}`)
     if (logits![1] !== led[i]!.logits![1])
-      throw refused(`${follower.name} has another vocabulary than ${reference.name}`)
+      throw refused(`${follower.name} has a different vocabulary from ${reference.name}`)
   }
   return { reference, follower }
 }
@@ -71,7 +71,7 @@ function pairOf(fitting: readonly Hinted[], index: number, wanted: WantedPairs):
 function missing(fitting: readonly Hinted[], index: number, device: string, { batches, shape }: WantedPairs) {
   const { prefix } = fitting[0]!.hint
   const text = `${prefix}.${device}_validation_info.${index}.out is not there, and ${batches} batches are asked for`
-  const advice = index === 0 ? '' : `; --tokens-per-sequence ${index * shape.newTokens} takes those before it`
+  const advice = index === 0 ? '' : `; --tokens-per-sequence ${index * shape.newTokens} uses those before it`
   return refused(`${text}${advice}`)
 }
 
@@ -84,7 +84,7 @@ function sequencesOf({ name, content }: Hinted, { shape }: WantedPairs): readonl
 function sizeProblem(sequences: readonly SavedSequence[], shape: DecoderShape): string | null {
   const { batchSize, promptLength, newTokens } = shape
   if (sequences.length !== batchSize) return `it has ${sequences.length} sequences, expected ${batchSize}`
-  if (sequences.some(({ logits }) => logits === null)) return 'it holds tokens and no logits'
+  if (sequences.some(({ logits }) => logits === null)) return 'it holds tokens but no logits'
   const other = sequences.find(({ logits }) => logits![0] !== newTokens)
   if (other) return `it has ${other.logits![0]} new tokens, expected ${newTokens}`
   const long = sequences.find(({ tokens }) => tokens.length !== promptLength + newTokens)
@@ -99,7 +99,7 @@ function nothingFor(hinted: readonly Hinted[], { model, shape, dtype, folder }: 
   const more = prefixes.length > SHOWN ? ` and ${prefixes.length - SHOWN} more` : ''
   const there = `${prefixes.slice(0, SHOWN).join(', ')}${more}`
   const broken = hinted.flatMap(({ name, content }) => ('problem' in content ? [`; ${name}: ${content.problem}`] : []))
-  return refused(`nothing saved of ${model.given} for ${asked} is in ${folder}; there is: ${there}${broken[0] ?? ''}`)
+  return refused(`${folder} has nothing saved of ${model.given} for ${asked}; it has: ${there}${broken[0] ?? ''}`)
 }
 
 function refused(text: string): StageError {

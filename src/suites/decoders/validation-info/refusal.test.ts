@@ -20,11 +20,11 @@ test('what has exactly these prompts belongs, also with more new tokens than ask
 })
 
 test.each([
-  [saved([0, 4, 6, 7, 8]), 'its prompts are others (sequence 0, token 2: 6 for 5)'],
+  [saved([0, 4, 6, 7, 8]), 'its prompts are different (sequence 0, token 2: 6 instead of 5)'],
   [saved([4, 5, 7, 8]), 'its prompts have 2 tokens, those of the batch 3'],
   [saved([0, 4, 5, 7], [1, 10]), 'it has 1 new tokens, 2 are asked for'],
   [saved([0, 4, 5, 7, 8], [2, 12]), 'it has 12 logits for each token, the model has 10'],
-  [saved([0, 4, 5, 7, 8], null), 'it holds tokens and no logits'],
+  [saved([0, 4, 5, 7, 8], null), 'it holds tokens but no logits'],
   [{ ...saved([]), content: { sequences: [] } }, 'it has 0 sequences, the batch has 1'],
   [{ ...saved([]), content: { problem: '0.pt is torn' } }, '0.pt is torn'],
   [

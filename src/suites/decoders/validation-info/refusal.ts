@@ -29,7 +29,7 @@ type Check = (sequences: readonly SavedSequence[], wanted: WantedBatch) => strin
 const CHECKS: readonly Check[] = [
   (sequences, { ids }) =>
     sequences.length >= ids.length ? null : `it has ${sequences.length} sequences, the batch has ${ids.length}`,
-  (sequences) => (sequences.every(({ logits }) => logits) ? null : 'it holds tokens and no logits'),
+  (sequences) => (sequences.every(({ logits }) => logits) ? null : 'it holds tokens but no logits'),
   (sequences, { model: { vocabulary } }) => {
     const other = sequences.find(({ logits }) => vocabulary !== null && logits![1] !== vocabulary)
     return other ? `it has ${other.logits![1]} logits for each token, the model has ${vocabulary}` : null
@@ -67,7 +67,7 @@ function promptDifference(sequences: readonly SavedSequence[], ids: WantedBatch[
   for (const [i, prompt] of ids.entries()) {
     const place = prompt.findIndex((id, j) => id !== sequences[i]!.tokens[j])
     if (place < 0) continue
-    return `its prompts are others (sequence ${i}, token ${place}: ${sequences[i]!.tokens[place]} for ${prompt[place]})`
+    return `its prompts are different (sequence ${i}, token ${place}: ${sequences[i]!.tokens[place]} instead of ${prompt[place]})`
   }
   return null
 }

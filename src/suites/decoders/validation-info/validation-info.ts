@@ -36,7 +36,7 @@ export class ValidationInfo {
       return null
     }
     if (isAmbiguous(chosen, belonging, index)) {
-      this.#tell(`${chosen.name} is not used: other folders with the same prompts go on with other tokens`)
+      this.#tell(`${chosen.name} is not used: other folders with the same prompts continue with other tokens`)
       return null
     }
     return this.#import(work, model, chosen)
@@ -92,7 +92,7 @@ export class ValidationInfo {
       this.#tell(`${chosen.name} is not used: ${value.problem}`)
       return null
     }
-    this.#tell(`${chosen.name} stands for the reference of ${model.name}, which does not decode these prompts`)
+    this.#tell(`${chosen.name} is used for the reference of ${model.name}, which does not decode these prompts`)
     return sideOf(join(folder, TRACE_FILE), chosen.path)
   }
 

@@ -183,7 +183,7 @@ describe('a form that cannot be had', () => {
     const here = (name: string) => read(`m_full_model@phases_cpu/${name}`)
     expect(here('1-parsed.mlir')).toBe('func @main() { return }\n')
     expect(here('2-lowered.error.txt')).toContain('cannot lower Conv')
-    expect(here('3-promised.error.txt')).toContain('no file that it wrote')
+    expect(here('3-promised.error.txt')).toContain('not a file that it wrote')
     expect(here('4-damaged.error.txt')).toContain('expected an ONNX model')
     expect(here('5-extended.diff.txt')).toContain('0-given → 5-extended: 3 → 1 nodes')
     expect(here('README.txt')).toMatch(/^1-parsed +- +as the target wrote it$/m)

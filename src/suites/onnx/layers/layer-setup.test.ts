@@ -152,7 +152,7 @@ describe('values at the border of a layer', () => {
     const outcome = await judged({ scopes: ['full', 'layers'] }, model)
     expect(verdicts(outcome)).toEqual(['error full_model', 'pass layer_Neg_a', 'pass layer_Exp_b'])
     expect(outcome.results[1]!.measurements['both sides alone']).toMatch(
-      /^because the model as it is does not run on the reference/,
+      /^because the unmodified model does not run on the reference/,
     )
   })
 
