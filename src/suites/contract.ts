@@ -22,17 +22,17 @@ export interface SuiteCommand {
 export interface SuiteKind<Values = unknown, Config = unknown, Asked = unknown> {
   readonly name: string
   readonly command: SuiteCommand
-  /** Everything that its command takes, those of every suite included. */
+  /** All options of its command, including those that every suite has. */
   readonly options: OptionTable
   /** Its options by title, as help and `assay config` show them. */
   readonly groups?: OptionGroups
-  /** Those of its options that stand in a section of the configuration; the others stand at its top level. */
+  /** Its options that are in a section of the configuration; the others are at the top level. */
   readonly section?: OptionSection
   /** What else the configuration says for it. */
   readonly sections?: readonly ConfigSection[]
   /** The configuration names something for it, so `assay run` judges it. */
   isConfigured(config: Config): boolean
-  /** Most of its code: a mistake in the command line of another one is answered without it. */
+  /** Loads most of its code, which is not needed to report a mistake in another command. */
   load(): Promise<SuiteWork<Values, Config, Asked>>
 }
 
@@ -41,7 +41,7 @@ export interface OptionSection {
   readonly options: OptionTable
 }
 
-/** A key of the configuration whose content is no option. */
+/** A key of the configuration that is not an option. */
 export interface ConfigSection {
   readonly key: string
   /** Above its lines in `assay config`. */
@@ -49,18 +49,18 @@ export interface ConfigSection {
   load(): Promise<SectionRules>
 }
 
-/** Where a configuration lies, and where a command is started. */
+/** The folder of a configuration, and the folder where a command is started. */
 export interface ConfigPlace {
   readonly folder: string
   readonly cwd: string
-  /** A path of the configuration as it is called from the current folder. */
+  /** Makes a path of the configuration relative to the current folder. */
   readonly moved: (path: string) => string
 }
 
 export interface SectionRules {
-  /** Refuses what may not be in it; `where` begins the message. */
+  /** Refuses invalid content; the message starts with `where`. */
   check(written: unknown, where: string): void
-  /** The same, with its paths as they are called from the current folder. */
+  /** The same content, with paths relative to the current folder. */
   locate?(written: unknown, place: ConfigPlace): unknown
   /** As `assay config` shows it; absent: one line for each entry. */
   rows?(written: unknown): readonly SectionRow[]
@@ -71,7 +71,7 @@ export interface SectionRow {
   /** Its place in the section, such as `.match.name` or `[2]`. */
   readonly place: string
   readonly value: unknown
-  /** As one would write it, where that is not how a configuration writes it. */
+  /** How a person would write the value, if the configuration writes it differently. */
   readonly text?: string
 }
 
@@ -80,9 +80,9 @@ export interface SuiteRequest<Values = unknown, Config = unknown> {
   readonly command: string
   readonly cwd: string
   readonly environment: Environment
-  /** Words of the command line, such as paths; none where the configuration asks. */
+  /** Arguments of the command line, such as paths; none if the configuration asks. */
   readonly words: readonly string[]
-  /** `assay run` asks, for what the configuration names. */
+  /** True for `assay run`, which judges what the configuration names. */
   readonly isConfigured: boolean
   readonly values: Values
   readonly origins: Readonly<Record<string, Origin>>
@@ -95,30 +95,30 @@ export interface SuiteRequest<Values = unknown, Config = unknown> {
 
 /** What a suite plans its cases with. */
 export interface PlanContext {
-  /** The first asker makes it. */
+  /** Created on first use. */
   pool(): Promise<Pool>
   /** Does something once for all suites of the run. */
   once<T>(key: string, make: () => Promise<T>): Promise<T>
-  /** The ids are wanted and nothing will be judged. */
+  /** Only ids are listed; nothing is judged. */
   readonly lists: boolean
   /** Of the models found only these, by path, such as those that changed. */
   readonly only?: readonly string[]
-  /** `--watch` has judged it before, so folders that it writes to hold what the run before wrote. */
+  /** True after the first run of `--watch`: output folders hold the files of the run before. */
   readonly isAgain: boolean
   /** The machine and the versions, for the record. */
   readonly machine: Readonly<Record<string, string>>
   readonly notice: Notice
-  /** What tools print, as it comes. */
+  /** Called with the output of tools as it arrives. */
   readonly onOutput?: LaunchContext['onOutput']
 }
 
 export interface Planned {
   readonly suites: readonly Suite[]
-  /** What decides verdicts besides the models: all shards of a run must have the same. */
+  /** Settings that affect verdicts; they must be the same in all shards of a run. */
   readonly choices: object
-  /** When the run has ended: what there is to say about cases besides their verdicts. */
+  /** Notes about cases, read when the run has ended. */
   readonly notes?: () => CaseNotes
-  /** What to say where the run is interrupted. */
+  /** Message for an interrupted run. */
   readonly ifInterrupted?: string
 }
 
@@ -128,28 +128,28 @@ export interface Answer {
   readonly exitCode: number
 }
 
-/** What a verdict depends on and a person may change. */
+/** Files that a verdict depends on and a person may change. */
 export interface WatchedFiles {
   /** Model → its files. */
   readonly models: ReadonlyMap<string, readonly string[]>
-  /** Whatever else all cases depend on. */
+  /** Other files that all cases depend on. */
   readonly others: readonly string[]
 }
 
 export interface SuiteWork<Values = unknown, Config = unknown, Asked = unknown> {
-  /** Refuses what makes no sense, before anything runs. Absent: the request itself is planned. */
+  /** Refuses invalid requests before anything runs. If absent, the request itself is planned. */
   read?(request: SuiteRequest<Values, Config>): Asked
   plan(asked: Asked, context: PlanContext): Promise<Planned>
-  /** Values that count in the place of those that were given. */
+  /** Values that replace the given ones. */
   settled?(asked: Asked): Partial<Values>
-  /** Why nothing was found. Absent: no case was, or none matches. */
+  /** Why nothing was found. If absent, the message says that there are no matching cases. */
   whyNothing?(asked: Asked): string
-  /** What it judges, as words for the command that judges a case again. Absent: as it was asked. */
+  /** Arguments of the command that judges a case again. If absent, the given ones. */
   words?(asked: Asked): readonly string[]
   /** Words after its options, for the command that judges a case again. */
   repeatedWords?(asked: Asked): readonly string[]
-  /** Answers without a run; null: what was asked for is a run. */
+  /** Answers without a run; null if a run is needed. */
   answer?(asked: Asked, context: PlanContext, selected: () => Promise<readonly string[]>): Promise<Answer | null>
-  /** What `--watch` looks at, again and again. */
+  /** Lists the files that `--watch` checks. */
   watches?(asked: Asked): Promise<() => Promise<WatchedFiles>>
 }

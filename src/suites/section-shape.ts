@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { UsageError } from '../domain/errors.ts'
 import type { ConfigPlace, SectionRow, SectionRules } from './contract.ts'
 
-/** What may be done with the content of a section. */
+/** Functions for the content of a section. */
 interface ShapedRules<T> {
   locate?(content: T, place: ConfigPlace): unknown
   rows?(content: T): readonly SectionRow[]

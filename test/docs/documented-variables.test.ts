@@ -210,7 +210,7 @@ describe('micro models', () => {
     const bloom = await assay(list, folder, { ...micro, [`${SHAPES}COMMON_MODEL_PATHS`]: 'models/bloom' })
     expect(bloom.code).toBe(4)
     expect(bloom.stderr).toContain('no micro model for models/bloom: no --micro-home is given, and none can be made: ')
-    expect(bloom.stderr).toContain('has model_type "bloom", expected one of llama, granite, mistral, gpt2\n')
+    expect(bloom.stderr).toContain('found model_type "bloom", expected one of llama, granite, mistral, gpt2\n')
     const home = await assay(list, folder, { ...micro, [`${SHAPES}MICRO_MODELS_HOME`]: 'model' })
     expect([home.code, home.stderr]).toEqual([
       4,

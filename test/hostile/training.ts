@@ -37,9 +37,9 @@ const manifests: readonly Short[] = [
   ],
   ['another start than its key', logs({ start_step: 2 }), 'has start_step 2'],
   ['a start of a fraction', logs({ start_step: 1.5 }), 'should be a whole number'],
-  ['a checkpoint that is a list', logs({ checkpoint: ['m'] }), 'checkpoint should be a text'],
+  ['a checkpoint that is a list', logs({ checkpoint: ['m'] }), 'checkpoint should be text'],
   ['results of text', logs({ results: 'x' }), 'results should be an object'],
-  ['values of lists', logs({ results: { 1: { loss: { 0: [1] } } } }), 'should be what was logged'],
+  ['values of lists', logs({ results: { 1: { loss: { 0: [1] } } } }), 'should be the logged value'],
   [
     'values of NaN',
     '{"ckpt_logs":{"1":{"checkpoint":"m","start_step":1,"results":{"1":{"loss":{"0":NaN}}}}}}',
@@ -181,7 +181,7 @@ const readings: readonly Log[] = [
   [
     'a record whose sum is wrong',
     () => logOf('tensorboard', Buffer.concat([record(Uint8Array.of(1, 2)).subarray(0, -1), Buffer.of(9)])),
-    'a checksum does not fit',
+    'a checksum does not match',
   ],
   ['a record of no message', () => logOf('tensorboard', record(new Uint8Array(20).fill(255))), /damaged|"events":0/],
   [

@@ -142,7 +142,7 @@ describe('--debug-ir', () => {
     expect(read(place, '3-scheduled.error.txt')).toMatch(
       /killed by SIGABRT.*twice[\s\S]*assertion failed: no such slot/,
     )
-    expect(read(place, '4-promised.error.txt')).toContain('no file that it wrote')
+    expect(read(place, '4-promised.error.txt')).toContain('not a file that it wrote')
     expect(read(place, '5-damaged.error.txt')).toContain('expected an ONNX model')
     expect(read(place, '6-extended.diff.txt')).toContain('0-given → 6-extended: 3 → 1 nodes')
     expect(readdirSync(join(folder, 'ir')).sort()).toEqual(['.assay-debug-ir', 'index.txt', 'model_full_model@phases'])

@@ -100,7 +100,7 @@ export function curveOf({ name, verdict, points, replayNames, noise }: JudgedSer
   }
 }
 
-/** A window may have many steps, so none is looked for among all. */
+/** An index by step, because a window may have many. */
 function byStep(points: readonly JudgedPoint[]): Map<number, JudgedPoint[]> {
   const found = new Map<number, JudgedPoint[]>()
   for (const point of points) {
@@ -120,7 +120,7 @@ function thinned(steps: readonly number[], kept: number | undefined): number[] {
   return steps.filter((step, i) => even.has(i) || step === kept)
 }
 
-/** What is wrong, worst first: what is not there, then numbers. */
+/** All problems, worst first: missing values, then numbers. */
 export function reasonOf({ problems, series }: WindowJudgement): string | undefined {
   const numbers = series
     .filter(({ verdict }) => verdict !== 'pass')

@@ -5,7 +5,7 @@ import { joinWords } from './curves/step-list.ts'
 import { NOTHING_COMPARED } from './nothing-compared.ts'
 import type { PlannedTest } from './planned-test.ts'
 
-/** What speaks against a manifest as a whole: an error, or why it proves less than it seems to. Another tool's is not doubted. */
+/** A problem of the manifest as a whole: an error, or why it proves less. Manifests of other tools are not checked. */
 export function doubtGathering(manifest: Manifest, sidecar: Sidecar | null): StageError | string | null {
   if (sidecar === null) return null
   if (!sidecar.complete)
@@ -18,7 +18,7 @@ export function doubtGathering(manifest: Manifest, sidecar: Sidecar | null): Sta
   return new StageError('discover', `${text}; put it back, or gather again with --start-over`, { side: 'reference' })
 }
 
-/** Windows that are there may pass, but they are not all. */
+/** The windows that exist may pass, but others are missing. */
 export function judgeDoubt(doubt: StageError | string, { storage }: PlannedTest): Judgement {
   if (doubt instanceof StageError) throw doubt
   return {

@@ -25,7 +25,7 @@ export async function judgeReplay(
   return judgementOf(window, replays, judged, seeds)
 }
 
-/** Each seed once; the checkpoint must be the one that was gathered. */
+/** Replays each seed once, after checking that the checkpoint is the one that was gathered. */
 export async function replayAll(window: WindowUnderTest, lab: Lab, seeds: readonly number[]): Promise<Replay[]> {
   const { planned, entry } = window
   const checkpointInput = await locateCheckpoint(planned.storage.manifestPath, entry.checkpoint)

@@ -37,7 +37,7 @@ export function compareReplays(window: WindowUnderTest, replays: readonly Replay
   return { ...judged, coverage: { ...judged.coverage, expected: steps.length * replays.length } }
 }
 
-/** What the comparison means, in the light of how the programs ended. */
+/** The judgement, from the comparison and from how the programs ended. */
 export function judgementOf(
   window: WindowUnderTest,
   replays: readonly Replay[],

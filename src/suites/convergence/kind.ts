@@ -30,7 +30,7 @@ export const CONVERGENCE: ConvergeKind = {
   load: async () => (await import('./plan/work.ts')).CONVERGENCE_WORK,
 }
 
-/** Takes what training gives now for the reference. */
+/** Makes what training gives now the reference. */
 export const RENEWAL: ConvergeKind = {
   ...SHARED,
   name: 'renewal',

@@ -7,14 +7,14 @@ const LATER = 'windows are replayed again, one step later'
 const INSISTED = 'resume_at: last_step in the configuration makes the first replay count'
 const SPARED = 'resume_at: next_step in the configuration avoids the first replay'
 
-/** Further replays begin one step later at once, where these two leave no doubt; says so, and what became of it. */
+/** If these two replays leave no doubt, lets further ones begin one step later, and says so. */
 export async function learnStart(window: WindowUnderTest, first: Replay, later: Replay): Promise<string[]> {
   const outcome = await outcomeOf(window, first, later)
   window.planned.tell?.([`${AGAIN}; ${LATER}`, ...outcome].join('; '))
   return outcome
 }
 
-/** Sure is it where the first stopped short as such a program must, or else where the later one gives what was recorded. */
+/** Certain if the first replay stopped short, as such a program must, or if the later one gives what was recorded. */
 async function outcomeOf(window: WindowUnderTest, first: Replay, later: Replay): Promise<string[]> {
   if (!isWhole(window, later)) return []
   const isSure = !isWhole(window, first) || compareReplays(window, [later]).verdict === 'pass'
@@ -40,9 +40,9 @@ async function remember({ planned: { storage } }: WindowUnderTest): Promise<stri
   }
 }
 
-/** What was right for another state of the program. */
+/** Forgets a start that was right for another state of the program. */
 export async function unlearnStart({ planned, entry }: WindowUnderTest): Promise<string> {
-  // Where it cannot be written down, it is found out again.
+  // If it cannot be saved, the next run finds it again.
   await planned.storage.learnStart(null).catch(() => {})
   const { startStep } = entry
   return `the program did not begin with step ${startStep + 1}, as it did before: replayed from step ${startStep}, as documented`

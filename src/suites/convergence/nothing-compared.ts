@@ -1,6 +1,6 @@
 import type { Judgement } from '../../runs/contract.ts'
 
-/** Of a case whose verdict needs no numbers. */
+/** Fields of a case whose verdict needs no numbers. */
 export const NOTHING_COMPARED = {
   flags: [],
   coverage: { compared: 0, expected: 0 },

@@ -11,7 +11,7 @@ export interface PlannedTest {
   /** What its program inherits. */
   readonly environment: Environment
   readonly storage: Storage
-  /** What is the same for many windows and told once. */
+  /** Tells a notice that is the same for many windows, once. */
   readonly tell?: (text: string) => void
   /** What the program prints, as it comes. */
   readonly onOutput?: (test: string, line: string) => void
@@ -21,14 +21,14 @@ export interface ConvergenceOptions {
   readonly tests: readonly PlannedTest[]
   /** Seeds to replay with; empty: once, without one. */
   readonly seeds: readonly number[]
-  /** One program at a time: it has the devices to itself, unless somebody says otherwise. */
+  /** Runs one program at a time, so that it has the devices to itself, unless --jobs says otherwise. */
   readonly isAlone: boolean
   readonly environment: Readonly<Record<string, string>>
-  /** Of the repository that a folder is in; tests of one file may have several. */
+  /** Git state of the repository that a folder is in; tests of one file may be in several. */
   readonly git: (folder: string) => Promise<GitState | null>
 }
 
-/** What replays are told to begin with, as far as it is known before them: said, learnt, or as documented. */
+/** The step that replays are told to resume at: configured, learnt, or as documented. */
 export async function startOf({ test, storage }: PlannedTest): Promise<ResumeAt> {
   return test.resumeAt ?? (await storage.learntStart()) ?? 'last_step'
 }

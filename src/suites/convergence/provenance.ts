@@ -11,7 +11,7 @@ export function provenanceOf({ gatheredAt, git, earlier, renewals }: Sidecar, st
   }
 }
 
-/** What is still true of both lists where only some windows are kept, which are no longer of the last gathering. */
+/** Both lists reduced to the windows that are kept. */
 export function keptDates(
   { gatheredAt, git, earlier, renewals }: Sidecar,
   startSteps: readonly number[],

@@ -39,12 +39,12 @@ export async function renewWindow(
   }
 }
 
-/** What has no rule now was not replayed, and stays as it was recorded. */
+/** Metrics without a rule were not replayed and stay as recorded. */
 function renewed(before: Recording, replayed: Recording): Recording {
   return new Map([...before].map(([step, metrics]) => [step, { ...metrics, ...replayed.get(step) }]))
 }
 
-/** What other seeds gave belongs to what was there before. */
+/** Drops the samples of other seeds, which belong to the old recording. */
 function renewedSidecar(sidecar: Sidecar, startStep: number, git: GitState | null): Sidecar {
   const facts = sidecar.checkpoints[startStep]
   const renewal = { at: new Date().toISOString(), startSteps: [startStep], git }

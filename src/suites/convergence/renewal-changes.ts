@@ -58,7 +58,7 @@ function percentOf(from: Value, to: Value): string {
   return Number.isFinite(percent) ? ` (${to >= from ? '+' : '−'}${formatNumber(percent)} %)` : ''
 }
 
-/** What is no number as it was logged. */
+/** A value that is not a number is shown as logged. */
 function shownPair(from: Value, to: Value): readonly string[] {
   if (isFiniteNumber(from) && isFiniteNumber(to)) return formatPair(from, to)
   return [from, to].map((value) =>

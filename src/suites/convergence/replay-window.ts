@@ -5,7 +5,7 @@ import { parseNumber } from './curves/parse-number.ts'
 
 type Reach = Pick<ConvergenceTest, 'runFor' | 'stepsPerUnit' | 'stepsToRecord' | 'recordingCounts'>
 
-/** What the program is told so that it does the steps of a recording, in its own units. */
+/** The arguments that make the program do the steps of a recording, in its own units. */
 export function replayReach(
   test: Reach,
   entry: ManifestEntry,
@@ -37,7 +37,7 @@ function lastStep(recording: Recording): number {
   return last
 }
 
-/** The replay began with the step that its checkpoint already has, so that all that follows is a step off. */
+/** The replay repeated the step that its checkpoint already has, so all later steps are off by one. */
 export function isRedone({ startStep, results }: ManifestEntry, { early }: { readonly early: readonly number[] }) {
   return !results.has(startStep) && early[0] === startStep
 }

@@ -21,11 +21,11 @@ export interface Replay {
   readonly early: readonly number[]
   readonly brokeAt: Break | null
   readonly outcome: ProgramOutcome
-  /** How often the program was started: again after declared failures of its surroundings, and for each replay. */
+  /** How often the program was started, counting retries and each replay. */
   readonly attempts: number
   /** Two where another start was tried as well. */
   readonly replays: number
-  /** What is to be said of its start. */
+  /** Notes about its start. */
   readonly notes: readonly string[]
 }
 
@@ -122,7 +122,7 @@ function isInfrastructure({ retries }: ConvergenceTest, { ending, exitCode, tail
 
 const PATTERN_MS = 1000
 
-/** One that takes too long was not found. */
+/** A pattern that takes too long counts as not found. */
 function isFound(pattern: string, text: string): boolean {
   const { source, flags } = pythonPattern(pattern)
   let found = false

@@ -8,14 +8,14 @@ import type { WindowUnderTest } from './window-under-test.ts'
 
 type Asked = Pick<ReplayRequest, 'checkpointInput' | 'seed'>
 
-/** The replay that counts; what another start gave, where one was tried. */
+/** The replay that counts, and the one with another start, if one was tried. */
 interface Settled {
   readonly counts: Replay
   readonly other: Replay | null
   readonly notes: readonly string[]
 }
 
-/** A window done again from where its program goes on, which its replays show where the configuration does not say it. */
+/** Replays a window from the step where its program resumes, which replays show if the configuration does not say it. */
 export async function settledReplay(window: WindowUnderTest, asked: Asked, lab: Lab): Promise<Replay> {
   const { planned, entry } = window
   const from = (resumeAt: ResumeAt) => replay({ planned, entry, ...asked, resumeAt }, lab)
@@ -40,7 +40,7 @@ async function settled(window: WindowUnderTest, from: (resumeAt: ResumeAt) => Pr
   const later = learnt ?? (await from('next_step'))
   const again = `replayed again from ${laterStart(window.entry)}`
   const problem = problemOf(window, later)
-  // It may take no other start than the documented one; but where that stopped short, it is the crash that matters.
+  // The program may accept only the documented start; but if that stopped short, the crash matters.
   if (problem !== null && isWhole(window, first))
     return { counts: first, other: later, notes: [`${again}, where ${problem}: the first replay counts`] }
   return { counts: later, other: first, notes: [again, ...(await learnStart(window, first, later))] }
@@ -63,7 +63,7 @@ function isAsRecorded({ entry, planned }: WindowUnderTest, { recording }: Replay
   )
 }
 
-/** Told to begin with the window's first step, it did. */
+/** The program was told to begin with the window's first step, and did. */
 function takesStart({ entry }: WindowUnderTest, { recording }: Replay): boolean {
   const [first] = entry.results.keys()
   const logged = recording.get(first!)

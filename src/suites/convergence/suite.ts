@@ -7,7 +7,7 @@ import { type ConvergenceOptions, type PlannedTest, sourcePathOf } from './plann
 import { renewWindow } from './renew-window.ts'
 import { metricsOf, type WindowUnderTest } from './window-under-test.ts'
 
-/** A window to replay, or what is wrong with all of them. */
+/** A window to replay, or a problem of all windows. */
 interface TrainingCase extends Case {
   readonly judge: (lab: Lab) => Promise<Judgement>
 }
@@ -17,7 +17,7 @@ export function convergenceSuite(options: ConvergenceOptions): Suite<TrainingCas
   return windowsSuite(options, (window, lab) => judgeReplay(window, lab, options))
 }
 
-/** Replays windows and takes what they give for the reference. */
+/** Replays windows and makes the result the reference. */
 export function renewalSuite(options: ConvergenceOptions): Suite<TrainingCase> {
   return windowsSuite(options, (window, lab) => renewWindow(window, lab, options))
 }

@@ -22,7 +22,7 @@ export function metricsOf(manifest: Manifest): Set<string> {
   return new Set(steps.flatMap((logged) => Object.keys(logged)))
 }
 
-/** A metric that is logged now and then is judged in the windows that have it; one that none has was not gathered. */
+/** A metric that is logged only sometimes is judged in the windows that have it; one that no window has was not gathered. */
 export function rulesOf({ planned, entry, recorded }: WindowUnderTest): PlannedTest['test']['rules'] {
   const here = metricsOf([entry])
   const rules = Object.entries(planned.test.rules).filter(([name]) => here.has(name) || !recorded.has(name))

@@ -6,7 +6,7 @@ import { writeMetricFiles } from './store/metric-files.ts'
 import type { MetricShape } from './store/metric-names.ts'
 import { type SequencesFile, writeSequences } from './store/sequences-file.ts'
 
-/** What a baseline was found to do, and where that is known from. */
+/** What was learnt about a baseline, and its source. */
 export interface Learnt extends Omit<SequencesFile, 'created' | 'sequences' | 'shape'> {
   readonly folder: string
   readonly shape: MetricShape
@@ -37,7 +37,7 @@ export async function captureBaseline(learnt: Learnt, measurements: Judgement['m
   }
 }
 
-/** Noise that is no number, or of nothing, must never become a threshold. */
+/** Values that are not numbers, or no values at all, must never become a threshold. */
 function refuseNothing(summaries: readonly SequenceSummary[]): void {
   const broken = summaries.findIndex(({ error, missing }) => Number.isNaN(error) || missing > 0)
   if (broken >= 0)

@@ -38,7 +38,7 @@ export interface BatchRequest {
   readonly options: DecodingOptions
 }
 
-/** Finds out what runs a target and what of the model it opens. */
+/** Finds the runtime of a target and the form of the model that it opens. */
 export async function prepareDecoder(
   side: Side,
   target: Target,
@@ -61,7 +61,7 @@ export async function* decodeBatches(request: BatchRequest): AsyncGenerator<Deco
     const begun = await next
     if (index + 1 < batches) {
       next = begin(request, index + 1)
-      // Whoever stops here never asks how it went.
+      // Ignored if the caller stops here.
       next.catch(() => {})
     }
     const sides: DecodedSide[] = []
@@ -99,7 +99,7 @@ function infoBatch({ model, shape, followers }: BatchRequest, { padded }: Prompt
   return { model, shape, dtype: followers.at(-1)?.target.options.dtype ?? 'fp32', index, ids: padded.ids }
 }
 
-/** What was stored of others is taken only where nothing may be decoded: a target is to run anew. */
+/** Stored traces of followers are used only if nothing may be decoded; otherwise a target runs again. */
 async function follow(request: BatchRequest, decoder: Decoder, begun: Begun): Promise<DecodedSide> {
   const { lab, model, shape, options } = request
   const { topK, keep, store, computes, saved } = options

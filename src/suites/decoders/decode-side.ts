@@ -32,7 +32,7 @@ export interface DecodeWork {
   readonly eos: readonly number[]
   readonly topK: number
   readonly keep: 'top' | 'full'
-  /** Whether a model may be opened, or only what was decoded earlier is taken. */
+  /** Whether a model may be opened; if not, only earlier traces are used. */
   readonly computes: boolean
 }
 
@@ -49,11 +49,11 @@ export interface DecodedSide {
   readonly steps: number
   /** The most memory that its worker held; null where nobody can say. */
   readonly peakBytes: number | null
-  /** What the device said against its work although it was done. */
+  /** Warnings of the device about its work. */
   readonly warnings: readonly string[]
   readonly cached: boolean
   readonly retried: boolean
-  /** Another program's folder that it was made from: nothing decoded it here. */
+  /** The folder of another program that it was imported from, if it was not decoded here. */
   readonly imported?: string
 }
 
@@ -170,7 +170,7 @@ async function* ahead<T>(steps: AsyncGenerator<T, void>): AsyncGenerator<T, void
     const { value, done } = await next
     if (done) return
     next = steps.next()
-    // Whoever stops here never asks how it went.
+    // Ignored if the caller stops here.
     next.catch(() => {})
     yield value
   }

@@ -26,7 +26,7 @@ export interface DecoderModel {
   readonly micro: 'trained' | 'random' | null
 }
 
-/** What a target opens of a model: its ONNX export where it takes that, else the folder. */
+/** What a target opens: the ONNX export if it accepts one, else the folder. */
 export async function sideModelOf(
   { folder }: DecoderModel,
   side: Side,

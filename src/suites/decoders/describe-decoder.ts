@@ -61,7 +61,7 @@ export async function describeDecoder(described: Described): Promise<Judgement> 
   }
 }
 
-/** Equal tokens are enough where that was asked for; an error or NaN is one all the same. */
+/** Equal tokens are enough if --tokens-only is given, but an error or NaN still counts. */
 function verdictOf({ context, decoded, outcome: { judgement } }: Described): { verdict: Verdict; reason: string } {
   const isHard = judgement.findings.length > 0
   const isDoubtful = isHard || warningsOf(decoded).length > 0

@@ -32,7 +32,7 @@ export const DECODERS: DecodersKind = {
   load: async () => (await import('./plan/work.ts')).DECODERS_WORK,
 }
 
-/** Learns what noise is normal. */
+/** Learns the normal noise. */
 export const BASELINE: DecodersKind = {
   ...SHARED,
   name: 'baseline',

@@ -7,10 +7,10 @@ import { MISSING_FILE, neededFiles } from '../../models/hugging-face/hub/needed-
 import type { OnnxExports } from './onnx-exports.ts'
 import { CONFIG, type ModelDigests } from './store/model-digests.ts'
 
-/** Tools write them anew wherever they save a model. */
+/** Tools rewrite these whenever they save a model. */
 const OF_NO_EFFECT = ['_name_or_path', 'transformers_version']
 
-/** What a model is, wherever its folder lies and whatever it is called: configuration, ONNX export, weights. */
+/** Identifies a model by content, not by folder or name: configuration, ONNX export, weights. */
 export async function modelDigestsOf(folder: string, exports: OnnxExports): Promise<ModelDigests> {
   const onnx = await exports.of(folder)
   return {
@@ -32,7 +32,7 @@ async function weightsDigests(folder: string, digests: FileDigests): Promise<Mod
   )
 }
 
-/** Weights of which a part is missing are those of no model; whoever opens them says so. */
+/** Incomplete weights identify no model; opening them reports the error. */
 async function weightNames(folder: string): Promise<readonly string[]> {
   try {
     const wanted = { weights: ['safetensors'] } as const

@@ -12,7 +12,7 @@ import type { TraceStore } from './store/trace-store.ts'
 import type { InfoWriter } from './validation-info/info-writer.ts'
 import type { ValidationInfo } from './validation-info/validation-info.ts'
 
-/** How decoders are decoded, whoever asks. */
+/** Options for decoding, shared by test and baseline. */
 export interface DecodingOptions {
   readonly cwd: string
   readonly shapes: ShapeLists
@@ -28,9 +28,9 @@ export interface DecodingOptions {
   readonly imports: ValidationInfo | null
   /** Both sides are saved for aiu-fms-testing-utils, with all logits and past the end of sequences; null: they are not. */
   readonly saved: InfoWriter | null
-  /** Models may be opened; otherwise only what was decoded earlier is taken. */
+  /** Models may be opened; otherwise only earlier traces are used. */
   readonly computes: boolean
-  /** Nobody named the targets: one that is not here is skipped, not an error. */
+  /** The targets are defaults: one that is not available is a skip, not an error. */
   readonly areDefaults: boolean
 }
 
@@ -57,7 +57,7 @@ export interface DecoderCase extends ShapeCase {
   readonly underTest: Target
 }
 
-/** Text-generation models: tokens, then logits against what noise explains. */
+/** Judges text-generation models: tokens, then logits against the normal noise. */
 export function decodersSuite(options: DecodersSuiteOptions): Suite {
   return shapesSuite(
     () => options.models.flatMap((plan) => casesOf(plan, options)),

@@ -46,7 +46,7 @@ function placesOf({ decoded }: Described): Place[] {
   )
 }
 
-/** What the target writes when nobody leads it. */
+/** What the target writes on its own tokens. */
 async function ownContinuation(described: Described, batch: DecodedBatch): Promise<readonly (readonly KeptStep[])[]> {
   const { c, lab, context, decoders } = described
   const { target, model, info } = decoders.target

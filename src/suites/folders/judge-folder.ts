@@ -32,7 +32,7 @@ interface Work {
   readonly digest: string
 }
 
-/** Inputs that fit the configuration, both traces, comparison; over tolerance, every module of both sides. */
+/** Runs both sides on inputs that fit the configuration and compares them; over tolerance, compares every module too. */
 export async function judgeFolder(c: FolderCase, lab: Lab, options: FoldersSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, ...options.otherReferences, c.underTest])
   const digest = await folderDigest(c.path, options.digests)
@@ -82,7 +82,7 @@ function compareGiven(work: Work, reference: CapturedSide, target: CapturedSide)
 
 const ALL_MODULES = ['*']
 
-/** Where it first goes wrong. That it cannot be said changes no verdict. */
+/** Finds the first module that differs. If that fails, the verdict does not change. */
 async function compareModules(work: Work, plain: CapturedSide): Promise<ModuleFinding> {
   try {
     const [reference, target] = await bothSides(
@@ -122,7 +122,7 @@ async function prepareInputs(
   return prepared!
 }
 
-/** Where nobody named a target, a folder that was found by the way is no reason to fail. */
+/** If no target was named, a reference that is not available is a skip, not an error. */
 async function refuseAbsent({ referenceTarget }: FolderCase, options: FoldersSuiteContext): Promise<void> {
   const info = await options.pool.probe(referenceTarget)
   if (!info.available && options.areDefaults) {

@@ -4,7 +4,7 @@ import type { TraceComparison } from '../../compare/contract.ts'
 import type { OutputResult } from '../../domain/result.ts'
 import type { Lab } from '../../runs/contract.ts'
 
-/** Where inside a model two sides part. */
+/** Where inside a model two sides differ. */
 export interface ModuleFinding {
   readonly hint: string | null
   readonly measurements: Readonly<Record<string, string | number>>

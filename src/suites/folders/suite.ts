@@ -15,9 +15,9 @@ import { judgeFolder } from './judge-folder.ts'
 export interface FoldersSuiteOptions extends ModelChoices {
   readonly cwd: string
   readonly paths: readonly string[]
-  /** Of the paths those that were named by a Hugging Face id, with that id. */
+  /** Paths that were named by a Hugging Face id, with that id. */
   readonly ids?: FolderNames | undefined
-  /** Of the folders found only these, by path. */
+  /** Judge only these of the folders found, by path. */
   readonly only?: readonly string[] | undefined
   readonly reference: Target
   /** Further references, which must agree with the first. */
@@ -39,13 +39,13 @@ export interface FoldersSuiteContext extends FoldersSuiteOptions {
 export interface FolderCase extends Case {
   readonly path: string
   readonly dims: Readonly<Record<string, number>>
-  /** No other model is judged in this run, so every given input and dimension must be its own. */
+  /** The only model of this run, so every given input and dimension must belong to it. */
   readonly onlyModel: boolean
   readonly referenceTarget: Target
   readonly underTest: Target
 }
 
-/** Hugging Face folders: what the whole gives, and where it fails, which of its modules first differs. */
+/** Judges Hugging Face folders as a whole; if one fails, names the first module that differs. */
 export function foldersSuite(options: FoldersSuiteOptions): Suite<FolderCase> {
   const context: FoldersSuiteContext = { ...options, digests: new FileDigests() }
   return {
@@ -68,7 +68,7 @@ export function foldersSuite(options: FoldersSuiteOptions): Suite<FolderCase> {
 
 const MOST_LEFT_OUT = 5
 
-/** A folder has no layer cases, so somebody who asks for layers alone would get nothing without a word. */
+/** A folder has no layer cases, so a run with layers alone says that it leaves the folder out. */
 function tellLeftOut(folders: readonly FoundFolder[], { notice }: FoldersSuiteOptions): void {
   if (folders.length === 0) return
   const names = folders.slice(0, MOST_LEFT_OUT).map(({ name }) => name)

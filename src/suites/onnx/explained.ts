@@ -25,7 +25,7 @@ interface Question {
   readonly options: OnnxSuiteContext
   readonly model: LoadedModel
   readonly rules: RuleOf
-  /** What failed by the usual limits. */
+  /** The comparison that failed by the usual limits. */
   readonly usual: TraceComparison
   readonly reference: CapturedSide
   readonly target: CapturedSide
@@ -39,7 +39,7 @@ interface FunctionErrors {
   readonly reference: TensorSource
   readonly target: TensorSource
   readonly isPromised: boolean
-  /** More than a processor's would be off. */
+  /** Its error is larger than that of a CPU would be. */
   readonly isOver: boolean
 }
 
@@ -71,7 +71,7 @@ function canBeAsked(question: Question): boolean {
   return layerSites(model.model.graph, options.layerGroups).some(({ op }) => PROMISED_OPS.includes(op))
 }
 
-/** What a user asked for is not explained away. */
+/** Limits that a user gave are always applied. */
 function hasGivenLimits({ usual, rules }: Question): boolean {
   return usual.outputs.some(({ name, dtype, shape, verdict }) => {
     if (verdict !== 'fail' || dtype === null || shape === null) return false

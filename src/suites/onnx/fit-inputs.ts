@@ -16,7 +16,7 @@ import { countDull, type InputSearch, isRefusal, type SearchOutcome, searchInput
 import { makeFor, prepareInputs } from './prepare-inputs.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
-/** Whose inputs are to fit. */
+/** The model and the case that inputs are made for. */
 export interface Fitting {
   readonly c: FullModelCase
   readonly lab: Lab
@@ -35,13 +35,13 @@ interface Attempt<T> {
 interface Fitted<T> {
   readonly outcome: T
   readonly inputs: PreparedInputs
-  /** What was found out by trying, and how to ask for it; null: nothing had to be tried. */
+  /** What a search found, and the options that ask for it; null if no search was needed. */
   readonly note: string | null
-  /** The inputs are not those by convention. */
+  /** The inputs come from a search, not from conventions. */
   readonly found: boolean
 }
 
-/** Runs on the inputs that conventions give; where the reference refuses them, or they prove nothing, on others that a search finds. */
+/** Runs on conventional inputs; if the reference refuses them or they prove nothing, on inputs found by a search. */
 export async function onFittingInputs<T>(fitting: Fitting, attempt: Attempt<T>): Promise<Fitted<T>> {
   const { c, model, lab, options } = fitting
   const inputs = await prepareInputs(c, model, lab, options)
@@ -67,13 +67,13 @@ export async function settledInputs(fitting: Fitting, run: (inputs: PreparedInpu
   try {
     return (await onFittingInputs(fitting, { run, provesNothing })).inputs
   } catch (error) {
-    // What keeps the whole model from running need not keep its layers.
+    // An error of the whole model need not affect its layers.
     if (!(error instanceof StageError)) throw error
     return prepareInputs(c, model, lab, options)
   }
 }
 
-/** The reference, alive and well, does not take these inputs. */
+/** The reference works but does not accept these inputs. */
 class Refusal {
   readonly #error: StageError
   constructor(error: StageError) {

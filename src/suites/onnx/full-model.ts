@@ -33,7 +33,7 @@ export interface FullModelCase extends Case {
   readonly path: string
   readonly dataSet: string | null
   readonly dims: Readonly<Record<string, number>>
-  /** No other model is judged in this run, so every given input and dimension must be its own. */
+  /** The only model of this run, so every given input and dimension must belong to it. */
   readonly onlyModel: boolean
   /** null: the recorded outputs of the data set. */
   readonly referenceTarget: Target | null
@@ -42,7 +42,7 @@ export interface FullModelCase extends Case {
   readonly underTest: Target
 }
 
-/** A case on its way: what every step needs. */
+/** What every step of a case needs. */
 interface Work extends Fitting {
   readonly tested: LoadedModel
   readonly rules: RuleOf
@@ -62,7 +62,7 @@ interface Sides extends Compared {
   readonly comparison: TraceComparison
 }
 
-/** Inputs, reference trace, target trace, comparison; and, when over tolerance, how far the reference itself moves. */
+/** Makes inputs, runs both sides and compares them; over tolerance, measures how far the reference itself moves. */
 export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, ...c.otherReferences, c.underTest])
   const model = await loadModel(c.path, 'reference', lab, options.digests)
@@ -101,7 +101,7 @@ async function runSides(work: Work, inputs: PreparedInputs): Promise<Sides> {
   return { ...sides, comparison: await compareWith(work, sides, target) }
 }
 
-/** What a target gave against the reference, with what its language promises in mind. */
+/** Compares the target with the reference, allowing for the precision that its language promises. */
 async function compareWith({ model, rules }: Work, sides: Compared, target: CapturedSide): Promise<TraceComparison> {
   const { inputs, reference, compareTwo } = sides
   return judgePromised(await compareTwo(reference, target), {
@@ -115,7 +115,7 @@ async function compareWith({ model, rules }: Work, sides: Compared, target: Capt
   })
 }
 
-/** What else there is to know about a deviation. */
+/** Collects further facts about a deviation. */
 async function doubtsAbout(work: Work, sides: Sides) {
   const { c } = work
   const { setup, reference, target, comparison, compareTwo } = sides
@@ -128,7 +128,7 @@ async function doubtsAbout(work: Work, sides: Sides) {
 
 const NOTHING_FOUND = { band: null, excused: false, explained: null, unstable: false }
 
-/** Why it may be over tolerance although nothing is wrong, or something else than it seems. */
+/** Looks for other reasons why it may be over tolerance. */
 async function lookCloser(work: Work, sides: Sides) {
   const { c, tested } = work
   const { setup, inputs, reference, target, comparison: usual, compareTwo } = sides

@@ -28,21 +28,21 @@ export interface InputSearch {
 
 /** Plain data, so that it can be kept. */
 export interface SearchOutcome {
-  /** null: nothing better than what was there. */
+  /** null if nothing better was found. */
   readonly found: FoundInputs | null
   /** Why the first inputs were refused; null: they were not. */
   readonly refusal: string | null
   /** In words. */
   readonly tried: readonly string[]
-  /** The values that woke the reference up, in words; null: it was awake, or nothing did. */
+  /** The values that made outputs vary, in words; null if they varied already, or nothing helped. */
   readonly awoken: string | null
 }
 
 const NOTHING: FoundInputs = { dims: {}, ranks: {}, policies: {} }
-/** So that tries stay quick. */
+/** Keeps tries quick. */
 const MOST_BYTES = 2 ** 23
 
-/** Inputs that the reference takes and that it does not answer with one number everywhere. */
+/** Finds inputs that the reference accepts and whose outputs are not one number everywhere. */
 export async function searchInputs(search: InputSearch, folder: string): Promise<SearchOutcome> {
   const setup = new SearchBench(search, folder)
   const first = await setup.try(NOTHING)

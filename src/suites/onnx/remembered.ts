@@ -1,4 +1,4 @@
-/** Does some work once for all who ask for it; what failed is done again by whoever asks next. Forgets the oldest over `kept`. */
+/** Caches work by key; failed work is done again on the next request. Drops the oldest entry beyond `kept`. */
 export function remembered<T>(
   known: Map<string, Promise<T>>,
   key: string,

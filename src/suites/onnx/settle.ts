@@ -2,7 +2,7 @@ import { NOT_REACHED, type Result } from '../../domain/result.ts'
 import type { Judgement, Settle } from '../../runs/contract.ts'
 import { REFERENCES_DISAGREE } from '../tensors/judgement.ts'
 
-/** A whole model that did not pass is seen in the light of its layers, when they were judged too. */
+/** Adds the verdicts of the layers to a whole model that did not pass. */
 export function withLayers(judgement: Judgement, layers: readonly string[]): Judgement {
   const { verdict, flags } = judgement
   const isDoubtful = verdict === 'fail' || flags.includes('sensitive')

@@ -25,9 +25,9 @@ import type { LayerInputs } from './option-kinds.ts'
 export interface OnnxSuiteOptions {
   readonly cwd: string
   readonly paths: readonly string[]
-  /** Of the paths those that were named by a Hugging Face id, with that id. */
+  /** Paths that were named by a Hugging Face id, with that id. */
   readonly ids?: FolderNames | undefined
-  /** Of the models found only these, by path, such as those that changed. */
+  /** Judge only these of the models found, by path, such as those that changed. */
   readonly only?: readonly string[] | undefined
   /** null: recorded outputs where a model has them, `defaultReference` otherwise. */
   readonly reference: Target | null
@@ -35,7 +35,7 @@ export interface OnnxSuiteOptions {
   /** Further references, which must agree with the first. */
   readonly otherReferences: readonly Target[]
   readonly targets: readonly Target[]
-  /** Nobody named the targets: one that is not here is skipped, not an error. */
+  /** The targets are defaults: one that is not available is a skip, not an error. */
   readonly areDefaults: boolean
   readonly seed: number
   readonly shapes: ShapeChoices
@@ -49,7 +49,7 @@ export interface OnnxSuiteOptions {
   readonly layerInputs: LayerInputs
   /** Put the content of every model into the plan, so that shards of different models do not merge. */
   readonly contents: boolean
-  /** What has no place in a case, such as folders that could not be searched. */
+  /** Reports things that belong to no case, such as folders that could not be searched. */
   readonly notice?: (text: string) => void
 }
 
@@ -59,7 +59,7 @@ export interface OnnxSuiteContext extends OnnxSuiteOptions {
   /** Ids of all layers of a whole model's case, selected or not. */
   readonly layersOf: (whole: string) => readonly string[]
   readonly layers: LayerSetups
-  /** Layers that were judged for others that compute the same. */
+  /** Layers whose judgement also counts for other layers that compute the same. */
   readonly twins: Map<string, Promise<{ readonly id: string; readonly judgement: Judgement }>>
   /** Measured once per reference, inputs and precision, however many targets need it. */
   readonly bands: Map<string, Promise<MeasuredBand>>
@@ -110,7 +110,7 @@ function leftOutText(leftOut: readonly LeftOut[], cwd: string): string {
   return `not searched for models: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
-/** One that cannot be read has none; its case says why. */
+/** Undefined if the file cannot be read; its case says why. */
 async function contentOf(path: string): Promise<string | undefined> {
   return whyUnreadable(path) === null ? sha256File(path) : undefined
 }
@@ -156,7 +156,7 @@ function* layerCases(
   }
 }
 
-/** null: the model cannot be read; its whole says why, whatever was asked for. */
+/** null if the model cannot be read; the case of the whole model says why. */
 async function sitesOf(model: FoundModel, groups: readonly GroupPattern[]): Promise<LayerSite[] | null> {
   try {
     return layerSites((await readModel(model.path)).graph, groups)

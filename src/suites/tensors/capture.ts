@@ -19,9 +19,9 @@ const CAPTURE_VERSION = 'capture@2'
 export interface CaptureRequest {
   readonly target: Target
   readonly side: Side
-  /** In a fresh worker, whatever lies in the cache. */
+  /** Run in a fresh worker and ignore the cache. */
   readonly alone?: boolean
-  /** Needed by more than one case, so it must not go with the first, even where no later run may use it. */
+  /** Needed by more than one case, so it is not deleted with the first. */
   readonly lasting?: boolean
   /** What the step is called in progress lines, such as "reference". */
   readonly title: string
@@ -40,12 +40,12 @@ export interface CaptureRequest {
 export interface Captured {
   readonly trace: Trace
   readonly path: string
-  /** Stands for the content; null where it cannot be trusted to be the same next time. */
+  /** Key of the content; null if it may differ next time. */
   readonly key: ContentKey | null
   readonly detail: Readonly<Record<string, string>>
   readonly durationMs: number
   readonly warnings: readonly string[]
-  /** Nothing had run before in its worker. */
+  /** Ran first in its worker. */
   readonly alone: boolean
   readonly retried: boolean
 }

@@ -19,7 +19,7 @@ interface Candidate {
   readonly root: string
 }
 
-/** What lies below a path that somebody named and cannot be looked into. */
+/** A place below a named path that could not be searched. */
 export interface LeftOut {
   readonly path: string
   readonly why: string
@@ -38,7 +38,7 @@ export function defaultGlobs(cwd: string): string[] {
 /** Folders that were named in another way than by their path, with that name. */
 export type FolderNames = ReadonlyMap<string, string>
 
-/** What a search knows of names, and where it says what it could not look into. */
+/** Names for folders, and a list for places that could not be searched. */
 interface Search {
   readonly names?: FolderNames | undefined
   readonly leftOut?: LeftOut[]
@@ -66,7 +66,7 @@ function placeOf(path: string): string {
   return join(realpathSync(dirname(path)), basename(path))
 }
 
-/** A path that is mistyped or cannot be read is refused without a look at what lies below the others. */
+/** Refuses mistyped or unreadable paths before any folder is searched. */
 export function refuseMissing(paths: readonly string[], cwd: string): void {
   for (const pattern of paths) refuseUnusable(pattern, resolve(cwd, pattern))
 }

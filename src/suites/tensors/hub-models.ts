@@ -44,7 +44,7 @@ const WANTED = {
   chooseOnnx: (names: readonly string[]) => chooseOnnx(names) ?? names.find((name) => name.endsWith('.onnx')) ?? null,
 } as const
 
-/** What the cache has goes before a path that is spelled nearly so, and that before the hub. */
+/** Looks in the cache, then for a similar path, then on the hub. */
 async function hubModel(
   given: string,
   { cwd, environment }: NamedModels,

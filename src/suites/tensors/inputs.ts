@@ -30,11 +30,11 @@ export interface PreparedInputs {
   readonly measurements: Readonly<Record<string, string | number>>
   /** Sizes that the model leaves open, as given or chosen. */
   readonly dims: readonly ChosenDim[]
-  /** Inputs that were made up, and that no operator asks certain values of. */
+  /** Generated inputs that no operator restricts to certain values. */
   readonly plain: readonly TensorSpec[]
 }
 
-/** What was found out by trying; what the user gives counts more. */
+/** Found by a search; values given by the user take precedence. */
 export interface FoundInputs extends TriedSizes {
   readonly policies: Readonly<Record<string, InputPolicy>>
 }
@@ -45,7 +45,7 @@ const INPUTS_FILE = 'inputs.safetensors'
 export interface MakingCase {
   readonly model: string
   readonly dims: Readonly<Record<string, number>>
-  /** No other model is judged in this run, so every given input and dimension must be its own. */
+  /** The only model of this run, so every given input and dimension must belong to it. */
   readonly onlyModel: boolean
 }
 
@@ -55,7 +55,7 @@ export interface MakingOptions {
   readonly cwd: string
 }
 
-/** What is known besides. */
+/** Further facts about the inputs. */
 export interface KnownOfInputs {
   readonly asked?: ReadonlyMap<string, AskedShape>
   readonly found?: FoundInputs | undefined

@@ -5,11 +5,11 @@ import type { Judgement, Lab } from '../../runs/contract.ts'
 import type { OtherVerdicts } from './other-references.ts'
 import type { CapturedSide } from './sides.ts'
 
-/** A function is as inexact as its language says: that is known, or nothing is promised where it was used. */
+/** Flag: a function is as inexact as its language allows, or the language promises nothing where it was used. */
 export const PROMISED = 'promised'
 export const UNPROMISED = 'unpromised'
 
-/** What the target gives against what the reference gives with the target's own functions. */
+/** The target compared with the reference, which runs with the target's own functions. */
 export interface Explanation {
   readonly comparison: TraceComparison
   /** Each of these functions is within what its language promises, and that is known. */
@@ -25,18 +25,18 @@ export interface MeasuredBand {
   readonly problems: readonly string[]
 }
 
-/** What was found out about a deviation besides its size. */
+/** Further facts about a deviation. */
 interface DeviationFacts {
   readonly band: MeasuredBand | null
   /** Roundings move the reference as far. */
   readonly excused: boolean
   /** Its functions are as inexact as their language says, and that explains all of it. */
   readonly explained: Explanation | null
-  /** What ran before changes the target's numbers. */
+  /** Earlier work in the same worker changes the target's numbers. */
   readonly unstable: boolean
   /** More to say about a failure. */
   readonly hint: string | null
-  /** What had to be found out to judge at all. */
+  /** How inputs were found, if a search was needed. */
   readonly note?: string | null
   /** Inputs were found by trying. */
   readonly found?: boolean

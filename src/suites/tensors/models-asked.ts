@@ -17,7 +17,7 @@ export type ModelConfig = ModelSections & TargetSections
 export interface ModelsAsked extends SidesAsked {
   readonly cwd: string
   readonly environment: Environment
-  /** As given, else as the configuration names them; empty: where models lie by default. */
+  /** The given paths, else those of the configuration; empty for the default places. */
   readonly paths: readonly string[]
   /** Paths that a person named must be there. */
   readonly areNamed: boolean

@@ -5,17 +5,17 @@ import type { OutputResult, SensitivityBand } from '../../domain/result.ts'
 import type { Target } from '../../domain/target.ts'
 import type { CapturedSide } from './sides.ts'
 
-/** What the references besides the first have to say about a case. */
+/** What the further references say about a case. */
 export interface OtherVerdicts {
   /** Those that differ from the first beyond tolerance, in words; null: none does. */
   readonly disagreement: string | null
-  /** The target is not to blame: another reference gives what it gives, or they lie as far apart as it does. */
+  /** Another reference agrees with the target, or the references differ as much as the target does. */
   readonly excuses: boolean
   /** What each of them ran, or why it said nothing. */
   readonly detail: Readonly<Record<string, string | number>>
   /** Some of them said nothing. */
   readonly silent: boolean
-  /** What those gave that differ, by the name that it is kept under. */
+  /** Traces of references that differ, by file name. */
   readonly traces: ReadonlyMap<string, string>
 }
 
@@ -74,7 +74,7 @@ async function verdictOf(
   }
 }
 
-/** A reference that is not here at all is an error, as for any side that somebody named. */
+/** A reference that is not available is an error, as for every named side. */
 function couldNotRun(error: unknown): error is SkipCase | StageError {
   return error instanceof SkipCase || (error instanceof StageError && error.stage !== 'discover')
 }

@@ -46,7 +46,7 @@ const target = z.union([
 
 type InputsByModel = Record<string, Record<string, InputSetting>>
 
-/** What is wrong with one is said by who reads it. */
+/** Its reader reports errors in it. */
 const toolchain = z.custom<ToolchainSettings>(() => true)
 const toolchains = z.record(z.string(), toolchain)
 

@@ -20,7 +20,7 @@ export interface SideModel {
   readonly ref: ModelRef
   readonly digest: string
   readonly outputs: readonly ValueSpec[]
-  /** Others are equal to it, so its session stays open for them. */
+  /** Its session stays open for equal models. */
   readonly shared?: boolean
   /** What is inside it and wanted too. */
   readonly taps?: readonly string[]
@@ -36,9 +36,9 @@ export interface CapturedSide {
   /** null: read from the user's own files. */
   readonly path: string | null
   readonly detail: Readonly<Record<string, string | number>>
-  /** What the device said against its work. */
+  /** Warnings of the device about its work. */
   readonly warnings: readonly string[]
-  /** Nothing had run before in its worker. */
+  /** Ran first in its worker. */
   readonly alone: boolean
   readonly retried: boolean
   readonly info: RuntimeInfo | null
@@ -50,7 +50,7 @@ export interface CaptureSetup {
   readonly pool: Pool
   readonly inputs: Trace
   readonly inputsDigest: string
-  /** Nobody named the targets: one that is not here is skipped, not an error. */
+  /** The targets are defaults: one that is not available is a skip, not an error. */
   readonly areDefaults: boolean
 }
 
@@ -59,7 +59,7 @@ export function warmUp(pool: Pool, targets: readonly (Target | null)[]): void {
   for (const target of targets) if (target) pool.probe(target).catch(() => {})
 }
 
-/** Beside each other; where both fail it is the reference that is blamed. */
+/** Runs both sides at once; if both fail, the error of the reference counts. */
 export async function bothSides<R extends CapturedSide>(
   reference: Promise<R>,
   target: Promise<CapturedSide>,
@@ -96,7 +96,7 @@ export async function captureSide(
   return { ...captured, detail, info }
 }
 
-/** What runs a target; where it is not available, the case is an error or a skip. */
+/** Looks up the runtime of a target; if it is not available, the case is an error or a skip. */
 export async function infoOf(
   { pool, areDefaults }: Pick<CaptureSetup, 'pool' | 'areDefaults'>,
   side: Side,
@@ -160,7 +160,7 @@ export async function passesAlone(
   try {
     return (await compare(await runAlone())).verdict !== 'fail'
   } catch (error) {
-    // That it cannot even run alone changes nothing about the numbers it gave.
+    // If it cannot run alone, the numbers that it gave before still count.
     if (error instanceof StageError) return false
     throw error
   }

@@ -75,7 +75,7 @@ function toolFiles({ targets, toolchains, environment }: ModelsAsked): string[] 
     try {
       return filesOfToolchain(toolchains[name]!, environment)
     } catch (error) {
-      // What is not there makes its cases an error, and cannot be looked at.
+      // A missing tool is an error of its cases and cannot be watched.
       if (error instanceof WorkerFailure || error instanceof StageError) return []
       throw error
     }

@@ -1,6 +1,6 @@
 import type { MetricRule, Recording } from '../../../domain/convergence.ts'
 
-/** A flag of the program: its key and, where the harness does not fill it in, its value as written. */
+/** A flag of the program: its key, and its value as written unless Assay fills it in. */
 export interface Flag {
   readonly key: string
   readonly value?: string
@@ -14,7 +14,7 @@ export type Finder =
       readonly flags: string
       readonly labels: readonly string[] | null
     }
-  /** Of a JSON line, a CSV column or a TensorBoard tag; label → where. */
+  /** Fields of a JSON line, CSV columns or TensorBoard tags, by label. */
   | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, string>> }
 
 /** Where metrics are read: lines of a stream, or files that the program writes. */
@@ -23,7 +23,7 @@ export type LogSource =
   /** Relative to the program's folder; `{checkpoints}` stands for where checkpoints go. */
   | { readonly kind: 'jsonl-file' | 'csv' | 'tensorboard'; readonly path: string }
 
-/** What is looked for in a log; plain data, so that a thread can have it. */
+/** What is looked for in a log; plain data, so that it can be sent to a thread. */
 export interface Parsing {
   readonly source: LogSource
   /** TensorBoard's events have their own step, so there it has no fields. */
@@ -34,10 +34,10 @@ export interface Parsing {
   readonly metrics: Readonly<Record<string, Finder>>
 }
 
-/** What a program is told to go on with after a save: the last step that was done, or the next one. */
+/** The step that a program is told to resume at: the last step done before the save, or the next one. */
 export type ResumeAt = 'last_step' | 'next_step'
 
-/** What can be learnt of a program that is told the documented one. */
+/** What replays can show about a program whose configuration has no `resume_at`. */
 export type LearntStart = Extract<ResumeAt, 'next_step'>
 
 /** One named test of a configuration file. */
@@ -63,7 +63,7 @@ export interface ConvergenceTest {
       readonly misc: readonly Flag[]
     }
   }
-  /** Null: not said, so that it is as documented, the last step, unless replays show that this does it again. */
+  /** Null if not given: then the documented last step, unless replays show that the program repeats it. */
   readonly resumeAt: ResumeAt | null
   readonly runFor: 'end' | 'count'
   readonly stepsPerUnit: number
@@ -75,7 +75,7 @@ export interface ConvergenceTest {
     readonly exitCodes: readonly number[]
     readonly patterns: readonly string[]
   }
-  /** Digest of what gathering depends on: not of rules, nor of how replays are started. */
+  /** Digest of what gathering depends on, without rules and without how replays are started. */
   readonly digest: string
   /** What to tell the user, such as labels that do not fit the groups. */
   readonly warnings: readonly string[]
@@ -97,7 +97,7 @@ export interface GitState {
   readonly isDirty: boolean
 }
 
-/** What the manifest's documented form has no place for, in a file beside it. */
+/** Data that the documented manifest format has no place for, kept in a file beside it. */
 export interface Sidecar {
   readonly test: string
   readonly complete: boolean
@@ -108,11 +108,11 @@ export interface Sidecar {
   readonly argv: readonly string[]
   /** By start step. */
   readonly checkpoints: Readonly<Record<string, CheckpointFacts>>
-  /** What gatherings that were interrupted had recorded; everything else is of `gatheredAt`. */
+  /** Windows from interrupted gatherings; all others are from `gatheredAt`. */
   readonly earlier: readonly DatedWindows[]
   /** What `assay converge accept` renewed. */
   readonly renewals: readonly DatedWindows[]
-  /** What replays showed of a program whose configuration does not say it; null: nothing else than what is documented. */
+  /** Learnt from replays if the configuration does not say it; null means the documented start. */
   readonly resumeAt: LearntStart | null
 }
 
@@ -120,7 +120,7 @@ export interface Sidecar {
 export interface DatedWindows {
   readonly at: string
   readonly startSteps: readonly number[]
-  /** Null also where it was not written down yet. */
+  /** Also null in older files. */
   readonly git: GitState | null
 }
 

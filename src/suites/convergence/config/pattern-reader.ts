@@ -3,7 +3,7 @@ import { cleanText } from '../../../domain/text.ts'
 
 const MAX_LENGTH = 10_000
 
-/** A place in a pattern, by code points as Python counts them. */
+/** Reads a pattern by code points, as Python counts them. */
 export class PatternReader {
   readonly #characters: readonly string[]
   readonly #text: string
@@ -40,7 +40,7 @@ export class PatternReader {
     return true
   }
 
-  /** All characters that fit, at most so many. */
+  /** Takes all characters that fit, at most `most`. */
   take(fits: RegExp, most = Number.POSITIVE_INFINITY): string {
     let taken = ''
     for (let next = this.peek(); next !== undefined && taken.length < most && fits.test(next); next = this.peek()) {
@@ -50,7 +50,7 @@ export class PatternReader {
     return taken
   }
 
-  /** Up to a character, which is passed over. */
+  /** Reads up to a character and skips it. */
   until(end: string, inside: string): string {
     let taken = ''
     for (let next = this.next(inside); next !== end; next = this.next(inside)) taken += next

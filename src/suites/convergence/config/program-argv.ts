@@ -1,6 +1,6 @@
 import type { ConvergenceTest, Flag } from './contract.ts'
 
-/** How known-good training is started: mandatory flags, those of its own, those of both modes. */
+/** Arguments for gathering: mandatory flags, flags for gathering, flags for both modes. */
 export function gatherArgv(
   { executable, flags }: ConvergenceTest,
   { checkpointOutput }: { readonly checkpointOutput: string },
@@ -29,7 +29,7 @@ export function replayArgv({ executable, flags }: ConvergenceTest, reach: Replay
   ]
 }
 
-/** Known-good training that goes on from one of its own checkpoints, to where it would have ended. */
+/** Arguments to continue gathering from one of its checkpoints to the same end. */
 export function resumeArgv(
   { executable, flags, runFor }: ConvergenceTest,
   reach: { readonly checkpointOutput: string; readonly checkpointInput: string; readonly startStep: number },
@@ -51,7 +51,7 @@ function less(flag: Flag, done: number): Flag {
   return /^\d+$/.test(flag.value ?? '') ? { ...flag, value: String(Math.max(0, Number(flag.value) - done)) } : flag
 }
 
-/** A seed that is written in the configuration stands unless another is asked for. */
+/** The configured seed is used unless another is asked for. */
 function seedWords(flag: Flag | undefined, seed: number | null): string[] {
   if (!flag) return []
   if (seed !== null) return [flag.key, String(seed)]

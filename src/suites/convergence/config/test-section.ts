@@ -12,7 +12,7 @@ interface NumberRange {
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** One map of a configuration: gives its values, and refuses with file, line and the full path of the key. */
+/** One map of a configuration. Errors name the file, the line and the full path of the key. */
 export class TestSection {
   readonly path: string
   readonly #file: string

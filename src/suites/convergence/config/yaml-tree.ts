@@ -72,7 +72,7 @@ export function readYamlTree(text: string, shown: string): YamlTree {
 const SCALAR = '\u001f'
 const SIGNS = new Set(['\u0002', '\u0018', SCALAR])
 
-/** Before anything is built of them, which takes seconds. */
+/** Checked before the tree is built, which can take seconds. */
 function refuseManyAliases(text: string, shown: string): void {
   let [count, at, before] = [0, 0, '']
   for (const token of new Lexer().lex(text)) {

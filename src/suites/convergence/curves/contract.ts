@@ -7,15 +7,15 @@ export interface CurveWindow {
   readonly recorded: Recording
   /** The same window recorded with other seeds. */
   readonly samples: readonly Recording[]
-  /** What is judged; several where it was replayed with several seeds. */
+  /** The replays to judge; several if several seeds were used. */
   readonly replays: readonly Recording[]
-  /** What each of them is called, such as `seed 22`; numbered where it is left out. */
+  /** The name of each replay, such as `seed 22`; numbered if absent. */
   readonly replayNames?: readonly string[]
   /** Windows that are judged together: a chance of being wrong is shared among them. */
   readonly windows: number
 }
 
-/** Whether low and high themselves are allowed; `outside`: only what is not between them is. */
+/** Whether low and high themselves are allowed; `outside` means that only values beyond them are. */
 export type Edges = 'allowed' | 'forbidden' | 'outside'
 
 /** One value of a replay against what was recorded. */
@@ -30,7 +30,7 @@ export interface JudgedPoint {
   readonly high: number | null
   readonly edges: Edges
   readonly passes: boolean
-  /** It must be there and finite, and does not count otherwise. */
+  /** A warm-up step: it must be there and finite, but its value is not judged. */
   readonly isWarmUp: boolean
 }
 
@@ -47,9 +47,9 @@ export interface JudgedSeries {
   readonly points: readonly JudgedPoint[]
   /** By number of the replay; empty where there is only one. */
   readonly replayNames: readonly string[]
-  /** How many points are beyond their limits, of how many, and how many may be. */
+  /** How many points are beyond their limits, out of how many, and how many are allowed. */
   readonly beyond: { readonly count: number; readonly of: number; readonly allowed: number }
-  /** Of a series that is judged as one, such as by `ttest`: its statistic and, on the side that is bounded, its limit. */
+  /** Only for series that are judged as one, such as by `ttest`: the statistic and its limit. */
   readonly statistic?: { readonly name: string; readonly value: number; readonly limit: number; readonly count: number }
   /** Mean and standard deviation over the seeds, by step; where there are several. */
   readonly noise?: readonly { readonly step: number; readonly mean: number; readonly deviation: number }[]

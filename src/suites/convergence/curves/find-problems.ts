@@ -39,7 +39,7 @@ function fewSamples(metric: string, tolerance: MetricTolerance, count: number): 
   return `${needs}; assay converge -g --seeds 5 gathers more`
 }
 
-/** What a replay did not log as it was recorded, and how many steps of it can be compared. */
+/** Differences between what a replay logged and what was recorded, and how many steps can be compared. */
 export function replayProblems(
   replay: Recording,
   { recorded }: Pick<CurveWindow, 'recorded'>,

@@ -5,7 +5,7 @@ import { judgeSeries, type Series } from './judge-series.ts'
 import { metricAt } from './logged-values.ts'
 import { replayNamesOf } from './replay-names.ts'
 
-/** Every recorded step of every metric that has a rule, in every replay; what is wrong is collected, not only the first. */
+/** Judges every recorded step of every metric with a rule, in every replay, and collects all problems. */
 export function judgeWindow(window: CurveWindow): WindowJudgement {
   const planned = Object.keys(window.rules).flatMap((metric) => seriesOf(window, metric))
   const replays = window.replays.map((replay) => replayProblems(replay, window, planned))

@@ -36,7 +36,7 @@ const MIRRORED: Readonly<Record<Operator, Operator>> = {
   '>': '<',
 }
 
-/** What the documented rule comes to; where a rounding makes a difference the rule decides. */
+/** The limits of the documented rule; where rounding matters, the rule itself decides. */
 export function documentedLimits(reference: number, operator: Operator, margin: number): ValueLimits {
   if (reference < 0) return mirrored(documentedLimits(-reference, MIRRORED[operator], margin))
   if (operator === '<') return { low: null, high: reference, edges: 'forbidden' }
@@ -68,7 +68,7 @@ function mirrored({ low, high, edges }: ValueLimits): ValueLimits {
   return { low: high === null ? null : 0 - high, high: low === null ? null : 0 - low, edges }
 }
 
-/** So far from the centre on the side, or sides, that the operator bounds. */
+/** Limits at a distance from the centre, on the side or sides that the operator bounds. */
 export function limitsAround(centre: number, operator: Operator, reach: number): ValueLimits {
   const [low, high] = [bounded(centre - reach), bounded(centre + reach)]
   if (operator === '==') return { low, high, edges: 'allowed' }
@@ -77,7 +77,7 @@ export function limitsAround(centre: number, operator: Operator, reach: number):
   return operator === '<=' || operator === '<' ? { low: null, high, edges } : { low, high: null, edges }
 }
 
-/** No number is beyond a limit that is too large for one. */
+/** A limit that is not finite is no limit. */
 function bounded(limit: number): number | null {
   return Number.isFinite(limit) ? limit : null
 }

@@ -6,7 +6,7 @@ import { widenedSigmas } from './seeds.ts'
 /** Farther out than that the distribution of any loss is unknown. */
 const MOST_SIGMAS = 20
 
-/** Why a rule makes no sense, as the end of a sentence about its metric; null: it does. */
+/** Why a rule is invalid, as the end of a sentence about its metric; null if it is valid. */
 export function refuseRule(rule: MetricRule): string | null {
   const { tolerance, warmUpSteps, maxOutliers } = rule
   if (!(Number.isInteger(warmUpSteps) && warmUpSteps >= 0))
@@ -48,7 +48,7 @@ function refuseOperator({ comparison, tolerance: { kind } }: MetricRule): string
   return null
 }
 
-/** What is known when a rule is applied: how many seeds, whether they differ, among how many series and replays a chance is shared. */
+/** Facts when a rule is applied: number of seeds, whether they differ, and how many series and replays share a chance. */
 export interface RuleFacts {
   readonly seeds: number
   readonly areSeedsEqual: boolean
@@ -98,7 +98,7 @@ function seedWords({ seeds, areSeedsEqual }: RuleFacts): string {
   return areSeedsEqual ? `${count} that make no difference` : count
 }
 
-/** What the sigmas became for so few seeds. */
+/** The sigmas after widening for few seeds. */
 function deviationWords(sigmas: number, { seeds, areSeedsEqual, replays }: RuleFacts): string {
   if (areSeedsEqual || seeds < 2) return ''
   const deviations = formatNumber(widenedSigmas(sigmas, seeds, Math.max(1, replays)), 3)

@@ -10,9 +10,9 @@ import type { MetricTolerance, Operator } from '../../../domain/convergence.ts'
 import { digitsApart, formatNumber } from '../../../domain/text.ts'
 import type { JudgedSeries } from './contract.ts'
 
-/** Fewer say next to nothing about a deviation. */
+/** Fewer samples say almost nothing about a deviation. */
 const LEAST_SAMPLES = 3
-/** Deviations of few samples are widened; beyond so many times what was asked for they would excuse anything. */
+/** Deviations of few samples are widened by at most this factor; a larger one would excuse anything. */
 const MOST_WIDENED = 3
 
 /** Of one series: a row for each sample, a number for each step. */
@@ -23,7 +23,7 @@ export function summariseSteps(samples: SeedSamples): SampleSummary[] {
   return samples[0]!.map((_, step) => summariseSample(samples.map((row) => row[step]!)))
 }
 
-/** Numbers near the largest double have neither a mean nor a spread that is one. */
+/** False if numbers are so large that the mean or the spread overflows. */
 export function canAverage(samples: SeedSamples): boolean {
   const all = [...summariseSteps(samples), summariseSample(samples.map(rowMean))]
   return all.every(({ mean, deviation }) => Number.isFinite(mean) && Number.isFinite(deviation))

@@ -8,7 +8,7 @@ export function worstPoint(points: readonly JudgedPoint[]): JudgedPoint | null {
   return worstFirst(points)[0] ?? null
 }
 
-/** By the same measure, without those that have no limit. */
+/** Sorted by the same measure, without points that have no limit. */
 export function worstFirst(points: readonly JudgedPoint[]): JudgedPoint[] {
   const sized = points.flatMap((point) => {
     const size = sizeOf(point)
@@ -17,7 +17,7 @@ export function worstFirst(points: readonly JudgedPoint[]): JudgedPoint[] {
   return sized.sort((a, b) => compareSizes(b.size, a.size)).map(({ point }) => point)
 }
 
-/** Where a curve is to be looked at: the worst that is beyond its limit, or where none is the farthest from what was recorded. */
+/** The point to look at: the worst one beyond its limit, or if there is none, the one farthest from the recording. */
 export function furthestPoint(points: readonly JudgedPoint[]): JudgedPoint | null {
   const beyond = points.filter(({ passes }) => !passes)
   if (beyond.length > 0) return worstPoint(beyond)

@@ -8,17 +8,17 @@ import { replayReach } from '../replay-window.ts'
 
 /** Where an interrupted gathering goes on. */
 export interface GatherPoint extends Pick<Sidecar, 'earlier' | 'renewals' | 'resumeAt'> {
-  /** What is complete already. */
+  /** Recordings that are already complete. */
   readonly entries: Manifest
   readonly facts: Readonly<Record<string, CheckpointFacts>>
   readonly reach: { readonly checkpointInput: string; readonly startStep: number }
   /** The last step that the checkpoint has; null: none. */
   readonly lastStep: number | null
-  /** The checkpoint that it goes on from, whose window is recorded anew. */
+  /** The checkpoint to continue from, whose window is recorded again. */
   readonly reopens: { readonly checkpoint: string; readonly startStep: number; readonly results: Recording }
 }
 
-/** The first window that is not complete, or the last; null: from the beginning. Refuses to write over a reference that is complete, or one of another configuration. */
+/** The first incomplete window, or the last; null starts from the beginning. Refuses to overwrite a complete reference or one of another configuration. */
 export async function gatherPoint(
   planned: PlannedTest,
   startOver: boolean,
@@ -49,7 +49,7 @@ export async function gatherPoint(
   }
 }
 
-/** All is there but what further seeds give. */
+/** Everything is recorded except further seeds. */
 export async function lacksOnlySeeds({ storage, test }: PlannedTest, seeds: readonly number[]): Promise<boolean> {
   if (seeds.length === 0 || !storage.exists) return false
   const sidecar = await storage.sidecar()

@@ -5,7 +5,7 @@ import type { PlannedTest } from '../planned-test.ts'
 import { metricsOf, type WindowUnderTest } from '../window-under-test.ts'
 import { wholeRecording } from './whole-recording.ts'
 
-/** Does every window again with the seeds that it lacks, so that what noise is normal is known; written down after each. */
+/** Replays every window with the seeds that it lacks, to learn the normal noise; saved after each. */
 export async function gatherSamples(planned: PlannedTest, seeds: readonly number[], lab: Lab): Promise<void> {
   const { storage } = planned
   const [manifest, sidecar] = [await storage.manifest(), await storage.sidecar()]

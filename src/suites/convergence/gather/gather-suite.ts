@@ -17,7 +17,7 @@ export interface GatherOptions extends ConvergenceOptions {
   readonly startOver: boolean
 }
 
-/** Known-good training, run once: recordings from every save on. */
+/** Runs known-good training once and records from every save on. */
 export function gatherSuite(options: GatherOptions): Suite<GatherCase> {
   const { tests, isAlone } = options
   return {
@@ -55,7 +55,7 @@ async function judgeGathering(planned: PlannedTest, lab: Lab, options: GatherOpt
   }
 }
 
-/** What cannot be replayed is not complete, so that it is gathered again. */
+/** Marks a gathering as complete only if it can be replayed. */
 async function complete(planned: PlannedTest): Promise<void> {
   refuseUseless(planned, await planned.storage.manifest())
   await planned.storage.change((kept, sidecar) => [kept, sidecar && { ...sidecar, complete: true }])
@@ -101,7 +101,7 @@ function untouched({ storage }: PlannedTest, { isWritten }: Gathered): string[] 
   return storage.exists && !isWritten ? [`${storage.shownManifest} stays as it was`] : []
 }
 
-/** Of a gathering that wrote nothing, no windows that were there before. */
+/** A gathering that wrote nothing does not list older windows. */
 async function figuresOf({ storage, test }: PlannedTest, gathered: Gathered | null): Promise<string[]> {
   const isWritten = gathered?.isWritten ?? true
   const manifest = isWritten ? await storage.manifest() : []

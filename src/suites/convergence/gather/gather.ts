@@ -14,11 +14,11 @@ export interface Gathered {
   readonly outcome: ProgramOutcome
   /** Saves after which nothing was logged. */
   readonly empty: readonly string[]
-  /** False: there was nothing to write down, so that what was there before stays. */
+  /** False if there was nothing to write, so earlier files stay. */
   readonly isWritten: boolean
 }
 
-/** Runs the program to its end and writes a recording down whenever one is complete. */
+/** Runs the program to its end and saves every recording as soon as it is complete. */
 export async function gather(
   planned: PlannedTest,
   from: GatherPoint | null,

@@ -6,9 +6,9 @@ export interface RecordingPlan {
   readonly counts: 'steps' | 'entries'
   /** The last step that was done before the log begins; null: none. */
   readonly lastStep: number | null
-  /** Saves say their step themselves, since steps come by another way; one that says none came before all steps. */
+  /** Saves name their own step, because steps come from another source; a save without one came before all steps. */
   readonly savesHaveSteps: boolean
-  /** Values of a step may come after later steps, as in files with a value after the other. */
+  /** Values of a step may come after later steps, as in files that list one metric after the other. */
   readonly comesInParts: boolean
 }
 
@@ -17,7 +17,7 @@ export interface SavedRecording {
   readonly checkpoint: string
   readonly startStep: number
   readonly results: ReadonlyMap<number, LoggedMetrics>
-  /** The window was seen to its end. */
+  /** The log reached the end of the window. */
   readonly complete: boolean
   readonly warnings: readonly string[]
 }
@@ -31,7 +31,7 @@ interface OpenRecording {
   last: number | null
   readonly results: Map<number, LoggedMetrics>
   complete: boolean
-  /** What is logged from now on is of another time, whatever its step numbers. */
+  /** Later log lines no longer belong to this window, whatever their step numbers. */
   isClosed: boolean
   readonly warnings: string[]
 }
@@ -43,7 +43,7 @@ const LAG_STEPS = 1000
 export class Recorder {
   readonly #plan: RecordingPlan
   readonly #open = new Map<number, OpenRecording>()
-  /** The last steps: a save that is told by another way than they are may come after those that follow it. */
+  /** The last steps: a save from another source may arrive after the steps that follow it. */
   readonly #recent = new Map<number, LoggedMetrics>()
   readonly #logged = new Set<string>()
   #step: number | null
@@ -58,7 +58,7 @@ export class Recorder {
     return this.#step
   }
 
-  /** Of these metrics, those that no step had although a window has ended. */
+  /** Metrics that no step had, although a window has ended. */
   lacking(metrics: readonly string[]): string[] {
     const hasEnded = this.recordings.some(({ complete }) => complete)
     return hasEnded ? metrics.filter((name) => !this.#logged.has(name)) : []
@@ -78,7 +78,7 @@ export class Recorder {
     return [...this.#open.values()].filter(({ results }) => results.size === 0).map(({ checkpoint }) => checkpoint)
   }
 
-  /** True where a window has just ended, so that it is worth writing down. */
+  /** True if a window has just ended and should be saved. */
   take(event: LogEvent): boolean {
     if (event.kind === 'save') return this.#save(event.checkpoint, event.step)
     this.#step = event.step
@@ -127,7 +127,7 @@ export class Recorder {
     return this.#isLast(recording, step) ? end(recording) : false
   }
 
-  /** A step may be logged in parts, and again: the last word counts. One without metrics is only progress. */
+  /** A step may be logged in parts or twice; the last value counts. A step without metrics is only progress. */
   #note(recording: OpenRecording, step: number, metrics: LoggedMetrics): void {
     const known = recording.results.get(step) ?? {}
     const isAgain = Object.keys(metrics).some((name) => Object.hasOwn(known, name))
@@ -167,7 +167,7 @@ function close(recording: OpenRecording): boolean {
   return end(recording)
 }
 
-/** It stays short: whatever has its step numbers from now on came much later. */
+/** Closes a short window: later lines with its step numbers belong to another pass. */
 function cut(recording: OpenRecording, step: number): boolean {
   recording.isClosed = true
   warn(recording, `step numbers begin again at ${step} after step ${recording.last}, so the window ends there`)
@@ -178,7 +178,7 @@ function warn({ warnings }: OpenRecording, warning: string): void {
   if (!warnings.includes(warning)) warnings.push(warning)
 }
 
-/** What comes after the end may be the rest of a step, but no other word on it. */
+/** After the end, only missing values of a step are added; known values stay. */
 function addLacking({ results }: OpenRecording, step: number, metrics: LoggedMetrics): boolean {
   const known = results.get(step)
   if (!known) return false

@@ -10,10 +10,10 @@ import type { GatherPoint } from './gather-point.ts'
 import { Recorder, type SavedRecording } from './recorder.ts'
 import { refuseOverwritten } from './refuse-useless.ts'
 
-/** What is written down beside the recordings themselves. */
+/** Facts stored beside the recordings. */
 export type Provenance = Pick<Sidecar, 'environment' | 'git'>
 
-/** What the program does while its recordings are written down. */
+/** State of the program when its recordings are written. */
 type Moment = 'running' | 'failed' | 'done'
 
 /** A checkpoint as it is written down. */
@@ -50,7 +50,7 @@ export class RecordingWriter {
     this.#reopens = from?.reopens ?? null
     this.#facts = new Map(this.#kept.flatMap(({ startStep }) => factsAt(from, startStep)))
     const gatheredAt = new Date().toISOString()
-    // Who has looked at all of it says that it is complete.
+    // Marked complete later, after all of it was checked.
     const identity = { test: test.name, complete: false, configDigest: test.digest, argv }
     const { earlier = [], renewals = [], resumeAt = null } = from ?? {}
     this.#header = { ...identity, ...provenance, gatheredAt, earlier, renewals, resumeAt }
@@ -117,14 +117,14 @@ export class RecordingWriter {
     this.#isWritten = true
   }
 
-  /** A window that is recorded anew stays as it was until something of it was logged. */
+  /** A window that is recorded again is replaced only when it has a logged step. */
   #isWorthIt(recordings: readonly SavedRecording[]): boolean {
     if (this.#reopens === null) return recordings.length > 0
     const { startStep } = this.#reopens
     return recordings.some((recording) => recording.startStep === startStep)
   }
 
-  /** Null: its checkpoint is not there yet, since some are finished only after the line that says so. */
+  /** Null if its checkpoint does not exist yet: some are finished only after the line that announces them. */
   async #entry(recording: SavedRecording, moment: Moment): Promise<ManifestEntry | null> {
     const { startStep, results, complete, warnings } = recording
     const saving = this.#save(recording, moment)

@@ -9,7 +9,7 @@ import { seriesName } from '../series-name.ts'
 import { strangeText } from '../strange-values.ts'
 import type { WindowUnderTest } from '../window-under-test.ts'
 
-/** What a replay logged, where it may stand for a reference: the program was well, and all is there and finite. */
+/** The recording of a replay, if it can serve as a reference: the program succeeded, and all values are there and finite. */
 export function wholeRecording({ entry, planned }: WindowUnderTest, replay: Replay): Recording {
   const { outcome, recording, seed } = replay
   const where = `the window from step ${entry.startStep}${seed === null ? '' : ` with seed ${seed}`}`

@@ -38,7 +38,7 @@ class CsvReader implements FileReader {
     return rows.flatMap((row) => this.#read(row))
   }
 
-  /** A last row without its end may have lost digits, so it does not count. */
+  /** A last row without a newline may be cut, so it does not count. */
   end(): LogEvent[] {
     this.#isTorn = this.#rest.trim() !== ''
     this.#rest = ''

@@ -81,7 +81,7 @@ export class EventFinder {
     }
   }
 
-  /** Looks no longer once there is something to say, or nothing. */
+  /** Stops looking as soon as the answer is known. */
   #noteMetrics(line: string, record: Lookup | null): void {
     for (const metric of this.#metrics) {
       if (metric.isOnSteps || metric.isElsewhere) continue

@@ -10,7 +10,7 @@ export class EventRecords {
   #rest = Buffer.alloc(0)
   #offset = 0
 
-  /** What is not complete yet waits for more. */
+  /** Incomplete records wait for more bytes. */
   feed(bytes: Uint8Array): Uint8Array[] {
     this.#rest = this.#rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#rest, bytes])
     const records: Uint8Array[] = []

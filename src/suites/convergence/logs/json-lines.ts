@@ -5,7 +5,7 @@ import type { FileReader } from './file-reader.ts'
 import { jsonRecord } from './json-record.ts'
 import type { StepMerger } from './step-merger.ts'
 
-/** Of a line that does not end, so much is kept. */
+/** How much of a line without an end is kept. */
 const MAX_LINE_LENGTH = 2 ** 24
 
 /** A file with a JSON object on each line. */

@@ -8,7 +8,7 @@ export interface LineReader {
   read(line: string): LogEvent | null
   /** Does the same without an object for the event, which is faster. */
   readInto(packer: EventPacker, line: string): void
-  /** What the lines so far make worth saying. */
+  /** Warnings about the lines so far. */
   readonly warnings: readonly string[]
 }
 

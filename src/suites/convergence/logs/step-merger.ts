@@ -7,7 +7,7 @@ export class StepMerger {
   readonly #known = new Map<number, LoggedMetrics>()
   #pending: number | null = null
 
-  /** What was logged later stands; gives the step before where another begins. */
+  /** Later values replace earlier ones; returns the previous step when another begins. */
   add(step: number, metrics: LoggedMetrics): LogEvent[] {
     const events = step === this.#pending ? [] : this.flush()
     this.#known.set(step, joined(this.#known.get(step) ?? {}, metrics))

@@ -6,7 +6,7 @@ export type Lookup = (field: string) => string | undefined
 /** Finds values on a line, or in the record that the line holds. */
 export interface ValueFinder {
   first(line: string, record: Lookup | null): string | null
-  /** Puts all that it finds behind `texts`; the labels of these, or null where there is nothing. */
+  /** Appends what it finds to `texts`; returns the labels, or null if there is nothing. */
   collect(line: string, record: Lookup | null, texts: string[]): readonly string[] | null
 }
 

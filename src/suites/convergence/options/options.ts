@@ -9,7 +9,7 @@ import { flag, path } from '../../../options/kinds.ts'
 import { type OptionGroups, type OptionTable, pick, repeated } from '../../../options/table.ts'
 import { fileName, seeds } from './kinds.ts'
 
-/** What every suite has and a training program has a meaning for; `-t` and `-s` are documented as something else here. */
+/** Common options that apply to training programs; `-t` and `-s` have another documented meaning here. */
 const COMMON = {
   ...CASE_OPTIONS,
   pattern: { ...CASE_OPTIONS.pattern, flags: '--pattern <regex>' },

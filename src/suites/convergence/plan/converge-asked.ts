@@ -26,7 +26,7 @@ export interface ConvergeAsked {
   readonly startOver: boolean
   readonly dryRun: boolean
   readonly seeds: readonly number[]
-  /** One program at a time: it has the devices to itself, unless somebody says otherwise. */
+  /** Runs one program at a time, so that it has the devices to itself, unless --jobs says otherwise. */
   readonly isAlone: boolean
 }
 

@@ -22,7 +22,7 @@ export async function planConvergence(asked: ConvergeAsked, context: PlanContext
   return { suites: [gatherSuite({ ...options, startOver })], choices, ifInterrupted }
 }
 
-/** The suite that takes what replays give for the reference. */
+/** The suite that makes the values of replays the reference. */
 export async function planRenewal(asked: ConvergeAsked, context: PlanContext): Promise<Planned> {
   const { tests, options, choices } = await planTests(asked, context)
   await refuseUngathered(tests, asked)

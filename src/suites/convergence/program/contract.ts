@@ -13,7 +13,7 @@ export interface ProgramRequest {
   /** Where a file that is a source lies; null for streams. */
   readonly sourcePath: string | null
   readonly limits: ProgramLimits
-  /** Measures the limits but that of patterns; the system's by default. */
+  /** Clock for all limits except that of patterns; the system's by default. */
   readonly clock?: Clock
   readonly signal: AbortSignal
   /** Both streams go there as they come. */
@@ -24,7 +24,7 @@ export interface ProgramRequest {
 }
 
 interface ProgramLimits {
-  /** Without a word on either stream. */
+  /** Limit without output on either stream. */
   readonly idleMs: number
   readonly totalMs: number | null
   /** For all patterns on one batch of lines. */
@@ -36,7 +36,7 @@ export interface ProgramOutcome {
   readonly ending: 'exited' | 'enough' | 'idle' | 'timeout' | 'aborted' | 'pattern' | 'unreadable' | 'not-started'
   readonly exitCode: number | null
   readonly signal: string | null
-  /** In words what went wrong, for all endings but the first two. */
+  /** What went wrong, for all endings but the first two. */
   readonly problem: string | null
   /** The last of both streams. */
   readonly tail: string

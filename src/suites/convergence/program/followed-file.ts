@@ -4,7 +4,7 @@ import { openRegularSync } from '../../../files/disk/regular-file.ts'
 const PART_BYTES = 64 * 1024
 const MARK_BYTES = 4096
 
-/** What a file held up to where it was read, by which one that is written anew is told from one that grew. */
+/** What a file held up to where it was read; tells a rewritten file from one that grew. */
 interface Mark {
   readonly head: Buffer
   readonly tail: Buffer
@@ -13,7 +13,7 @@ interface Mark {
 /** A file that a program writes, read as it grows. What an earlier run left in it is not taken for news. */
 export class FollowedFile {
   readonly path: string
-  /** It was begun anew so often; then what follows is read from the beginning. */
+  /** How often the file was rewritten; it is then read from the beginning. */
   beginnings = 0
   #earlier: Stats | null = null
   #mark: Mark | null = null

@@ -1,7 +1,7 @@
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 
-/** So much of a line is looked at. */
+/** Only this much of a line is read. */
 export const LONGEST_LINE_BYTES = 64 * 1024
 
 /** Cuts bytes into lines: `\n`, `\r\n` and the `\r` of a progress bar end one; what is beyond the longest line is dropped. */

@@ -8,7 +8,7 @@ import type { ParsedParts, ReadProblem, StreamPart } from './log-parser.ts'
 export interface ReadSetup {
   readonly parsing: Parsing
   readonly patternMs: number
-  /** 1 where nobody listens any more; shared with the thread. */
+  /** 1 if nobody listens any more; shared with the thread. */
   readonly isMute: Int32Array
 }
 
@@ -33,7 +33,7 @@ export interface ReadListener {
   onFailure(error: unknown): void
 }
 
-/** So much may wait to be read; then the program has to. */
+/** How much may wait to be read before the program is held back. */
 const MOST_WAITING_BYTES = 4 * 2 ** 20
 
 /** One that is worked on and one that waits for it. */
@@ -65,7 +65,7 @@ export class LogReading {
       this.#settle = resolve
       this.#refuse = reject
     })
-    // Whoever awaits the end hears of it; until then only the listener does.
+    // Handled where the end is awaited; until then only the listener is told.
     this.#ended.catch(() => {})
     this.#thread = startThread({ parsing, patternMs, isMute: this.#isMute })
     this.#thread.on('message', (answer: ReadAnswer) => this.#take(answer))

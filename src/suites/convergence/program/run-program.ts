@@ -21,7 +21,7 @@ const POLL_SHARE = 5
 
 type Timeless = Omit<ProgramOutcome, 'durationMs'>
 
-/** Runs a training program to its end, or until it is told, late or read enough of; reads its log meanwhile. */
+/** Runs a training program until it ends, is stopped, is late or has logged enough, and reads its log meanwhile. */
 export async function runProgram(request: ProgramRequest): Promise<ProgramOutcome> {
   const startedAt = performance.now()
   const log = new LogFile(request.logFile)
@@ -157,7 +157,7 @@ class ProgramRun {
     if (!this.#request.onEvents(events)) this.#stop('enough', null)
   }
 
-  /** It says more than that the program was quiet or late, which may come of it. */
+  /** Says more than an idle or late program, which it may have caused. */
   #onProblem(problem: ReadProblem): void {
     if (this.#ending === 'idle' || this.#ending === 'timeout') this.#ending = 'exited'
     this.#stop(problem.ending, this.#describe(problem))

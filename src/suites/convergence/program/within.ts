@@ -3,7 +3,7 @@ import { Script } from 'node:vm'
 const scope = globalThis as { assayTimedWork?: () => void }
 const script = new Script('globalThis.assayTimedWork()')
 
-/** Does work that may never end, such as matching a pattern; false where it was broken off. Nothing else goes on in this thread meanwhile. */
+/** Does work that may never end, such as matching a pattern; false if it was stopped. Blocks this thread meanwhile. */
 export function within(limitMs: number, work: () => void): boolean {
   scope.assayTimedWork = work
   try {

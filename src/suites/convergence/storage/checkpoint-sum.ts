@@ -12,7 +12,7 @@ export interface CheckpointSum {
 
 const MAX_DEPTH = 64
 
-/** Of a file its content; of a folder the names and contents of all files in it, whatever order the system lists them in. */
+/** Digest of a file's content, or of the names and contents of all files in a folder, in a fixed order. */
 export async function checkpointSum(path: string): Promise<CheckpointSum> {
   if (await isFile(path)) return fileSum(path)
   const hash = createHash('sha256')
@@ -24,7 +24,7 @@ export async function checkpointSum(path: string): Promise<CheckpointSum> {
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** Sizes and times of all its files: what was not written to since has the same. */
+/** Sizes and times of all its files; equal if nothing was written since. */
 export async function checkpointStamp(path: string): Promise<string> {
   if (await isFile(path)) return fileStamp(path)
   const stamps: string[][] = []

@@ -15,7 +15,7 @@ export class CheckpointSums {
     return sum
   }
 
-  /** When nobody should write any more: what still changes while it is read is refused. */
+  /** Used when writing should have ended; refuses a checkpoint that still changes while it is read. */
   async finalOf(path: string): Promise<CheckpointSum> {
     const sum = await this.of(path)
     if ((await checkpointStamp(path)) === this.#known.get(path)!.stamp) return sum

@@ -23,7 +23,7 @@ export async function readSidecar(path: string): Promise<Sidecar> {
     checkpoints: Object.fromEntries(
       checkpoints.keys.map((key) => [checkpoints.wholeKey(key), factsOf(checkpoints.object(key))]),
     ),
-    // Sidecars of before have none of these.
+    // Older sidecars have none of these.
     resumeAt: stored.has('resumeAt') ? learntStart(stored, path) : null,
     earlier: stored.has('earlier') ? stored.objects('earlier').map(datedWindows) : [],
     renewals: stored.objects('renewals').map(datedWindows),

@@ -60,7 +60,7 @@ export class Storage {
     return existsSync(this.sidecarPath) ? readSidecar(this.sidecarPath) : null
   }
 
-  /** The sidecar first: a manifest without it would be taken for complete. */
+  /** Writes the sidecar first, because a manifest without it counts as complete. */
   async write(manifest: Manifest, sidecar: Sidecar | null): Promise<void> {
     if (sidecar) await writeSidecar(this.sidecarPath, sidecar)
     await writeManifest(this.manifestPath, manifest)
@@ -79,7 +79,7 @@ export class Storage {
     return this.#learnt === undefined ? ((await this.sidecar())?.resumeAt ?? null) : this.#learnt
   }
 
-  /** Known for the rest of the run even where it cannot be written down. False: there is no sidecar to write it into. */
+  /** Remembered for this run even if it cannot be saved. False if there is no sidecar. */
   learnStart(resumeAt: LearntStart | null): Promise<boolean> {
     this.#learnt = resumeAt
     return this.#inTurn(async () => {

@@ -4,12 +4,12 @@ import { cleanText } from '../../../domain/text.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import { parseStrictJson, type StrictJson } from '../../../files/formats/strict-json.ts'
 
-/** Far more than anybody records; what is larger is something else. */
+/** Far more than any recording needs. */
 const LARGEST_BYTES = 2 ** 28
 
 type Members = ReadonlyMap<string, StrictJson>
 
-/** A JSON file whose objects are looked at member by member; everything that is wrong is said with its place. */
+/** Reads a JSON file member by member; errors name the place. */
 export async function readStored(path: string): Promise<StoredObject> {
   const value = parseStrictJson(await readText(path, LARGEST_BYTES), path)
   return new StoredObject(value, path, '')

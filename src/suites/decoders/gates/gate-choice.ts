@@ -12,10 +12,10 @@ import type { MeasuredSequence } from './summarise-sequence.ts'
 export interface GateChoice {
   readonly limits: ChosenLimits
   readonly failureRate: number
-  /** Metrics whose rate decides nothing. */
+  /** Metrics whose rate does not affect the verdict. */
   readonly skipped: readonly MetricName[]
   readonly way: GateWay
-  /** Why it is not the one that would be taken by default. */
+  /** Why it is not the default gate. */
   readonly note: string | null
 }
 
@@ -87,7 +87,7 @@ function rateCounts({ limits }: GateChoice, sequences: readonly MeasuredSequence
   ]
 }
 
-/** Whatever is still to come, the verdict stays. */
+/** The verdict can no longer change, whatever comes. */
 export function isSettled(choice: GateChoice, sequences: readonly MeasuredSequence[], tokensToCome: number): boolean {
   if (sequences.some(({ summary }) => summary.nonFinite.target > 0)) return true
   if (choice.way.name !== 'rate') return false

@@ -149,7 +149,9 @@ describe('what decides whatever the averages are', () => {
   test('one token that a baseline never shows', () => {
     const judged = judgePaired(only(3, { worst }), baseline)
     expect(judged).toMatchObject({ verdict: 'fail', findings: [{ kind: 'token', sequence: 3, step: 4, count: 1 }] })
-    expect(judged.reason).toMatch(/^KL 2 at one token.*limit 1.*90 % .*10 % in the reference.*rank 7 .*; sequence 3, token 4$/)
+    expect(judged.reason).toMatch(
+      /^KL 2 at one token.*limit 1.*90 % .*10 % in the reference.*rank 7 .*; sequence 3, token 4$/,
+    )
     const alike = baseline.map((one) => ({ ...one, worst: { ...worst, klTail: 0.5 } }))
     expect(judgePaired(only(3, { worst }), alike).verdict).toBe('pass')
   })

@@ -4,7 +4,7 @@ import type { MetricName } from './contract.ts'
 
 export type GateName = 'paired' | 'rate' | 'three-way'
 
-/** What a gate makes of a target, with the numbers that it rests on. */
+/** The verdict of a gate on a target, with its numbers. */
 export interface GateJudgement {
   readonly gate: GateName
   readonly verdict: Extract<Verdict, 'pass' | 'fail' | 'error' | 'inconclusive'>

@@ -8,7 +8,7 @@ const TOKEN_KL_TIMES = 32
 /** e³: the reference holds its own token for twenty times as likely. */
 const FLIP_GAP = 3
 const FLIP_GAP_TIMES = 10
-/** Of all tokens may be wrecked, and of the tokens of one sequence, of which some are needed to say so. */
+/** Limits for wrecked tokens: of all tokens, and of one sequence, which needs a minimum of tokens. */
 const WRECKED = 0.01
 const WRECKED_TIMES = 4
 const WRECKED_IN_ONE = 0.25
@@ -109,7 +109,7 @@ function wideFlip(sequences: readonly SequenceSummary[], noise: TokenNoise): Fou
   return findingOf(sequences, 'flip', 'fail', excess, ({ widestFlip }) => {
     const { step, referenceGap, isBeyond } = widestFlip!
     const gap = `${isBeyond ? 'more than ' : ''}${formatNumber(referenceGap)}`
-    const reason = `the target chooses another token where the reference is sure: the reference gives its own ${gap} logits more (limit ${formatNumber(limit)})`
+    const reason = `the target chooses another token where the reference is sure: the reference gives its own choice ${gap} logits more (limit ${formatNumber(limit)})`
     return { step, reason }
   })
 }

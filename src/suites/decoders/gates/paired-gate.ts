@@ -95,7 +95,7 @@ function tooFew(target: readonly SequenceSummary[], pairs: readonly Pair[]): Dec
   return null
 }
 
-/** Then nothing is known about the noise that the target may have. */
+/** A baseline without noise says nothing about the noise that the target may have. */
 function silentBaseline(pairs: readonly Pair[]): Decision | null {
   if (median(pairs.map(({ baseline }) => baseline))! > SILENT) return null
   const reason = 'the baseline gives the same as the reference, so it shows no noise to compare with'
@@ -104,7 +104,7 @@ function silentBaseline(pairs: readonly Pair[]): Decision | null {
 
 const logRatios = (pairs: readonly Pair[]) => pairs.map(({ logRatio }) => logRatio)
 
-/** A mean over many hides some; where it is over the limit itself, it is the better thing to say. */
+/** Faults that a mean over many sequences hides. */
 function hiddenByTheMean(pairs: readonly Pair[], bounds: MeanBounds | null): (GuardFinding | null)[] {
   const isOver = bounds === null || bounds.low > Math.log(RATIO_LIMIT)
   return [isOver ? null : worstPart(pairs, RATIO_LIMIT, CONFIDENCE), ruinedSequence(pairs)]

@@ -6,7 +6,7 @@ import type { SequenceSummary } from './contract.ts'
  */
 export const ROUNDING = 2 ** -18
 
-/** A prompt on which the target is far better pays for no other: less than this counts as this. */
+/** Lowest ratio of a prompt, so that one on which the target is far better does not offset others. */
 const LEAST_RATIO = 0.25
 
 /** A prompt that target and baseline were led along with the same tokens. */

@@ -4,7 +4,7 @@ import { spanOf } from './contract.ts'
 import type { GuardFinding } from './gates.ts'
 import { logRatioOf, type Pair } from './pairs.ts'
 
-/** What some of a batch have in common, so that a fault could hit them alone. */
+/** A part of a batch that a fault could affect alone. */
 interface Part {
   /** `in row 3 of the batch` */
   readonly where: string
@@ -16,10 +16,10 @@ interface PlacedRatio {
   readonly logRatio: number
 }
 
-/** Fewer have no spread to speak of. */
+/** Fewer sequences have no meaningful spread. */
 const LEAST_SEQUENCES = 3
 const PADDING_PARTS = 4
-/** So much worse than the baseline no healthy part of two sequences is. */
+/** No healthy part of two sequences is this much worse than the baseline. */
 const DOUBTFUL_RATIO = 2
 
 /**
@@ -97,7 +97,7 @@ function paddings(pairs: readonly Pair[]): Part[] {
   return parts.map(paddedPart)
 }
 
-/** Wherever the padding begins to be too much, but for a padding that hardly any have. */
+/** The most padded sequences, for every start of such a range that enough sequences have. */
 function mostPadded(pairs: readonly Pair[]): Part[] {
   const ordered = byPadding(pairs)
   const begins = ordered.flatMap(({ padded }, i) => (i > 0 && padded > ordered[i - 1]!.padded ? [i] : []))
@@ -114,7 +114,7 @@ function paddedText(part: readonly PaddedPair[]): string {
   return `where ${least === most ? least : `${least} to ${most}`} positions are padded`
 }
 
-/** The first token, which the prompt is read for, then later and later ones. */
+/** The first token, which comes right after the prompt, then later and later ones. */
 function spans(pairs: readonly Pair[]): Part[] {
   const count = Math.max(0, ...pairs.map(({ sequence }) => sequence.spans?.length ?? 0))
   return Array.from({ length: count }, (_, span) => {

@@ -112,7 +112,7 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** FNV-1a over the ids; tells sequences apart and keeps nothing secret. */
+/** FNV-1a over the ids; only tells sequences apart. */
 function fingerprint(ids: readonly (number | null)[]): string {
   let hash = 0x811c9dc5
   for (const byte of ids.join(',')) hash = Math.imul(hash ^ byte.charCodeAt(0), 0x01000193)

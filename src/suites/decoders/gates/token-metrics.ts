@@ -60,7 +60,7 @@ function logitsAt(reference: KeptStep, target: KeptStep): Logits {
   )
 }
 
-/** −Infinity is how tokens are masked: at the same places on both sides it is none of anybody's fault. */
+/** −Infinity masks tokens; at the same places on both sides it is no fault. */
 function brokenSide(reference: KeptStep, target: KeptStep, at: Logits): Side | null {
   const isBroken = ({ nonFinite: { nan, positiveInfinity }, logSumExp, chosen }: KeptStep) =>
     nan > 0 || positiveInfinity > 0 || !Number.isFinite(logSumExp) || chosen === null

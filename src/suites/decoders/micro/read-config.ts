@@ -23,7 +23,7 @@ const GPT2_NAMES: Names = {
   maxPositions: 'n_positions',
 }
 
-/** What a folder's configuration says, with the defaults of transformers; refuses what our graph would compute otherwise. */
+/** Reads a folder's configuration with the defaults of transformers; refuses settings that our graph does not support. */
 export function readDecoderConfig(json: Json, path: string): DecoderConfig {
   const family = FAMILIES.find((name) => name === json.model_type)
   if (!family) throw refusal(path, `model_type ${shown(json.model_type)}`, `one of ${FAMILIES.join(', ')}`)

@@ -90,7 +90,7 @@ function layerNorm(module: string, size: number): WeightSpec[] {
   return [scale(`${module}.weight`, size), bias(module, size)]
 }
 
-/** Neither 1 nor 0 everywhere, so that one who leaves them out is found. */
+/** Neither 1 nor 0 everywhere, so that a target that leaves them out is found. */
 function scale(name: string, size: number): WeightSpec {
   return { name, shape: [size], mean: 1, deviation: 0.1 }
 }

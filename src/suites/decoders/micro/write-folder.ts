@@ -56,7 +56,7 @@ export async function writeMicroFolder(micro: MicroFolder): Promise<string[]> {
   return [main, generation, 'model.safetensors', ...tokenizer, ...graphs]
 }
 
-/** Before anything is written: a digit too many in a size would otherwise fill the disk. */
+/** Checked before anything is written, so that a mistyped size does not fill the disk. */
 async function checkRoom({ folder, config, weightDType, graphDTypes }: MicroFolder): Promise<void> {
   const counts = weightSpecs(config).map(({ shape }) => elementCount(shape))
   const parameters = counts.reduce((sum, count) => sum + count, 0)

@@ -47,7 +47,7 @@ function isLimit(value: number | undefined): value is number {
   return value !== undefined && Number.isFinite(value) && value > 0
 }
 
-/** Metrics whose rate decides nothing. */
+/** Metrics whose rate does not affect the verdict. */
 export const skippable: Kind<readonly Skippable[]> = parsed('ce or mean_diff', parseSkippable, (value) =>
   value.join(','),
 )

@@ -10,7 +10,7 @@ import { type Option, type OptionGroups, type OptionTable, omit, pick, repeated 
 import { INPUT_OPTIONS, SIDE_OPTIONS } from '../../tensors/options.ts'
 import { GATES, metricLimits, rate, sizes, skippable } from './kinds.ts'
 
-/** Those of every suite, and where both sides run; inputs are prompts, and limits are thresholds of logits. */
+/** Options of every suite and of both sides; inputs are prompts, and limits are thresholds of logits. */
 const COMMON = {
   reference: {
     ...SIDE_OPTIONS.reference,
@@ -101,7 +101,7 @@ const MODELS = {
   },
 } satisfies OptionTable
 
-/** Part of the documented command line; what they ask for is always so, or has no meaning here. */
+/** Part of the documented command line; they ask for what is always done or has no meaning here. */
 const WITHOUT_EFFECT = {
   architecture: ignored('--architecture <name>', text, 'the folder itself says what the model is'),
   modelSource: ignored('--model_source <name>', text, 'the folder itself says what the model is'),
@@ -285,7 +285,7 @@ export const DECODER_GROUPS: OptionGroups = {
 
 const DECISIVE = { ...MODELS_AND_PROMPTS, ...JUDGING, ...ALL_TRACES, ...MICRO } satisfies OptionTable
 
-/** They decide where files go or what is printed, and no verdict; the gate is named by what chose it. */
+/** They affect files and output but no verdict; the gate follows from other options. */
 const NOT_REPEATED = ['log', 'saveTraces', 'validationInfoFormat', 'modelPath', 'gate'] as const
 
 /** What only decoders have. */

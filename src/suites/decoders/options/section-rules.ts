@@ -23,7 +23,7 @@ export const DECODERS_RULES: SectionRules = {
   },
 }
 
-/** A model, or its tokenizer, that is no folder beside the configuration is an id of a hub. */
+/** A model or tokenizer that is not a folder beside the configuration is an id of a hub. */
 function located(written: Readonly<Record<string, unknown>>, { folder, moved }: ConfigPlace): object {
   const idOrPath = (given: string) => (existsSync(resolve(folder, given)) ? moved(given) : given)
   const { models, tokenizer } = written

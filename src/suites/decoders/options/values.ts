@@ -8,7 +8,7 @@ import { DECODER_OPTIONS } from './options.ts'
 export interface DecoderValues extends Values<typeof DECODER_OPTIONS> {
   /** Of the documented variable: for models that nothing else is known about. */
   readonly variableThreshold: MetricLimits | undefined
-  /** Variables of aiu-fms-testing-utils set something here, so its gate is meant. */
+  /** Variables of aiu-fms-testing-utils set something, so its gate is the default. */
   readonly documented: boolean
 }
 
@@ -41,12 +41,12 @@ function documentedVariables(): string[] {
   return specsOf(DECODER_OPTIONS).flatMap(({ variable = [] }) => variable)
 }
 
-/** Where the prompts lie says nothing about how they are judged. */
+/** The place of the prompts does not choose how they are judged. */
 function isDriving(variable: string, environment: Environment): boolean {
   return variable.startsWith(VARIABLE_PREFIX) && !!environment[variable]
 }
 
-/** A mistyped one would silently be the default. */
+/** A mistyped variable would silently have no effect. */
 function refuseUnknownVariables(environment: Environment): void {
   const known = [...documentedVariables(), ...Object.keys(MEANINGLESS), MODEL_PATHS, METRICS_THRESHOLD]
   for (const name of Object.keys(environment)) {

@@ -41,7 +41,7 @@ export function readDecoders(request: DecodersRequest): DecodersAsked {
   return { ...readSides(request), ...plain, decoders, named, models }
 }
 
-/** Documented: micro models have traces of their own, and a file of models names them as they are. */
+/** As documented, micro models have their own traces, and a file of models names them directly. */
 function withMicro(decoders: DecoderValues, notice: Notice): DecoderValues {
   if (!decoders.micro) return decoders
   const { modelConfiguration, validationInfoDir } = decoders
@@ -71,7 +71,7 @@ export function variableOptions({ decoders, models }: DecodersAsked): string[] {
   return [...thresholdOption(decoders, models), ...(gate === undefined ? [] : ['--gate', gate])]
 }
 
-/** What the variable says, where nothing that goes before it knows these models: as an option it would go before all of that. */
+/** The threshold of the variable, only if no source with precedence knows these models; as an option it would override those. */
 function thresholdOption(decoders: DecoderValues, models: readonly string[]): string[] {
   const { variableThreshold: pair, metricsThreshold, thresholds, modelConfiguration } = decoders
   const isKnown = modelConfiguration !== undefined || models.some((model) => Object.hasOwn(KNOWN_LIMITS, model))

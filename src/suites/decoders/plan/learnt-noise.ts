@@ -46,7 +46,7 @@ export class LearntNoise {
     return (await (isKnown ? this.#isSame(model) : this.#isOlder(model))) ? this.#noise : null
   }
 
-  /** Limits of another model would judge this one wrongly, without a word. */
+  /** Limits of another model would silently judge this one wrongly. */
   refusal(models: readonly DecoderModel[]): UsageError {
     const names = models.map(({ given }) => {
       const file = this.#differs.get(given)
@@ -80,7 +80,7 @@ export class LearntNoise {
     return new UsageError('thresholds', `${text}; learn again with assay decoders baseline and assay thresholds`)
   }
 
-  /** Earlier versions wrote down what the reference opened, or nothing. */
+  /** Files of earlier versions have digests of what the reference opened, or none. */
   async #isOlder(model: DecoderModel): Promise<boolean> {
     if (isNamed(this.#learnt.name, model)) return true
     const { opened } = this.#learnt

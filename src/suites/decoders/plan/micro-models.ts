@@ -109,7 +109,7 @@ async function written(config: DecoderConfig, own: string, cwd: string): Promise
     await mkdir(home, { recursive: true })
     // Of a run that was killed.
     await rm(draft, { recursive: true, force: true })
-    // Both sides then have the same weights, also where one of them computes in half precision.
+    // Gives both sides the same weights, even if one computes in half precision.
     const weights = { seed: SEED, weightDType: 'float16', graphDTypes: ['float32'], force: false } as const
     await writeMicroFolder({ folder: draft, config, ...weights })
     for (const name of tokenizer) await copyFile(join(own, name), join(draft, name))

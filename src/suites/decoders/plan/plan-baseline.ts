@@ -35,7 +35,7 @@ export async function planBaseline(given: DecodersAsked, context: PlanContext): 
     models.push({ model, reference: (await sidesOf(model, asked, exports, () => {})).reference })
   }
   if (!context.lists) await tellPrompts(models, shared, notice)
-  // Whoever asks for a baseline wants it, also where it is the default one.
+  // A baseline that was asked for is required, even the default one.
   const options = {
     ...shared,
     areDefaults: false,
@@ -46,7 +46,7 @@ export async function planBaseline(given: DecodersAsked, context: PlanContext): 
   return { suites: [baselineSuite(options)], choices }
 }
 
-/** Our own traces are found by the content of the model, which then has to be here. */
+/** Assay finds its own traces by the content of the model, which must then be available. */
 async function openableModels(asked: DecodersAsked, notice: Notice): Promise<DecoderModel[]> {
   const { decoders } = asked
   if (!decoders.skipComputation) return decoderModels(asked, notice)

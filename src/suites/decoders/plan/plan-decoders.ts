@@ -55,7 +55,7 @@ export function decodingOptions(
   }
 }
 
-/** Prompts are read before anything is decoded; what had to be done to them is told. */
+/** Reads the prompts before anything is decoded, and reports how they were shaped. */
 export async function tellPrompts(
   models: readonly { readonly model: DecoderModel }[],
   { prompts, shapes, tokensPerSequence }: DecodingOptions,
@@ -69,7 +69,7 @@ export async function tellPrompts(
   }
 }
 
-/** Every model with what it is compared with and how it is judged; what is chosen by itself is told. */
+/** Plans every model: its sides and how it is judged. Reports automatic choices. */
 export async function planDecoders(
   asked: DecodersAsked,
   exports: OnnxExports,

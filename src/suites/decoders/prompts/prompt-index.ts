@@ -56,7 +56,7 @@ async function countTokens(source: PromptSource, tokenizer: Tokenizer, options: 
 const MOST_ENTRIES = 256
 const MOST_CHARACTERS = 2 ** 16
 
-/** Asking for every prompt by itself would take as long as counting its tokens. */
+/** Batches, because a request for every single prompt would take as long as counting its tokens. */
 async function* inBatches(source: PromptSource): AsyncGenerator<SourceEntry[]> {
   let [entries, length]: [SourceEntry[], number] = [[], 0]
   for await (const entry of source.entries()) {

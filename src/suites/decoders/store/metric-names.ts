@@ -17,7 +17,7 @@ export interface MetricFileName {
   readonly metric: MetricName
 }
 
-/** How names of files spell a model: `/` as `--`, without what makes no difference at either end of a path. */
+/** A model in file names: `/` becomes `--`, and path parts without effect at either end are dropped. */
 export function modelInNames(model: string): string {
   return model
     .replace(/^(?:\.\/+)+(?=.)/, '')

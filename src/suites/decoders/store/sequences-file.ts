@@ -83,7 +83,7 @@ const file = z.strictObject({
   sequences: z.array(sequence),
 })
 
-/** What a baseline did, sequence by sequence: what the `paired` gate needs. */
+/** Results of a baseline by sequence, which the `paired` gate needs. */
 export type SequencesFile = Readonly<Omit<z.infer<typeof file>, 'schema'>>
 
 /** Beside the metric files of the same shape; gives the path. */

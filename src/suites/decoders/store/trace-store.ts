@@ -14,7 +14,7 @@ import { readDecodedTrace } from './decoded-trace.ts'
 const SCHEMA = 'assay/trace@1'
 const MANIFEST = '.trace.json'
 
-/** What a trace is of; one that differs in any of these is another trace. */
+/** Identifies a trace; traces that differ in any of these fields are different. */
 interface TraceFields {
   readonly role: TraceRole
   readonly model: string
@@ -56,7 +56,7 @@ interface Manifest {
   readonly detail: Readonly<Record<string, string>>
   readonly steps: number
   readonly durationMs: number | null
-  /** A target that was warned of something is not trusted more because its trace was stored. */
+  /** Stored so that warnings of the target still count. */
   readonly warnings: readonly string[]
 }
 
@@ -66,7 +66,7 @@ export class TraceStore {
   readonly #saves: boolean
   readonly #notice: (text: string) => void
   readonly #told = new Set<string>()
-  /** Files of this run: that they are of other batches is no news. */
+  /** Files of this run, which are not reported as unused. */
   readonly #saved = new Set<string>()
 
   constructor(folder: string, saves: boolean, notice: (text: string) => void) {

@@ -44,7 +44,7 @@ export interface LearntThresholds {
   readonly path: string
 }
 
-/** Pools the metric files of each model and writes what healthy tokens stay below. */
+/** Pools the metric files of each model and writes the thresholds. */
 export async function learnThresholds(request: ThresholdsRequest): Promise<LearntThresholds[]> {
   const { cwd, metricsFolder } = request
   const all = findMetricFiles(metricsFolder, cwd)
@@ -58,7 +58,7 @@ export async function learnThresholds(request: ThresholdsRequest): Promise<Learn
   return written
 }
 
-/** What an earlier file had besides stays in it: of the same measurement, so it is learnt again from its metric files. */
+/** Keeps further metrics of an earlier file: they are learnt again, so that all are of one measurement. */
 async function learnWithEarlier(
   model: string,
   given: string,

@@ -59,7 +59,7 @@ export class InfoWriter {
   }
 }
 
-/** A Python that cannot do it ends no other case. */
+/** An error of Python affects only this case. */
 function asProblem(error: unknown): string {
   if (error instanceof UsageError) return error.message
   throw error

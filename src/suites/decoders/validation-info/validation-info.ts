@@ -72,7 +72,7 @@ export class ValidationInfo {
     return folders.map((folder, i) => ({ ...folder, content: contents[i]! }))
   }
 
-  /** Where nothing can read them, the reference decodes. */
+  /** Empty if nothing can read them; then the reference decodes. */
   async #savedOrNone(): Promise<SavedBatch[]> {
     try {
       return await this.all()

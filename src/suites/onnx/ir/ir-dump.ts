@@ -11,7 +11,7 @@ import { IrFolder } from './ir-folder.ts'
 
 const INDEX = 'index.txt'
 
-/** Writes the forms that the target of every case makes of its model; judges nothing and changes no verdict. */
+/** Writes the forms that the target of every case makes of its model. Does not affect verdicts. */
 export class IrDump {
   readonly #folder: string
   /** What could not be written, in words. */
@@ -46,7 +46,7 @@ export class IrDump {
     return { title, index, cases, notices: [...this.notices], problems: this.problems }
   }
 
-  /** The same suite; after each case, however it ended, its forms are written. */
+  /** Wraps a suite so that the forms of each case are written when it ends, whatever its verdict. */
   after(suite: OnnxSuite): Suite<OnnxCase> {
     return {
       name: suite.name,

@@ -13,7 +13,7 @@ import { tensorProtosOf } from '../../../onnx/walk.ts'
 import type { FormOptions, ModelRef } from '../../../runtimes/contract.ts'
 import { type IrSummary, mergedText, summaryOf, type WrittenIr } from './ir.ts'
 
-/** Weights in other files that are larger are not written again and again: of such models there are listings only. */
+/** Models with more external weights than this get listings only, so that the weights are not copied for every form. */
 const MOST_EXTERNAL_BYTES = 64 * 2 ** 20
 const LARGE_BYTES = 2 ** 12
 const EMPTY = new Uint8Array(0)
@@ -54,7 +54,7 @@ export class IrFolder {
     await this.#describe(name, model.proto)
   }
 
-  /** What cannot be had is written down as a text, never left out. */
+  /** A form that cannot be obtained is written as an error text. */
   async writeForm(form: string, ask: Ask): Promise<void> {
     const name = `${this.#forms.length}-${form}`
     const scratches: { remove(): Promise<void> }[] = []
@@ -74,7 +74,7 @@ export class IrFolder {
     }
   }
 
-  /** The overview of the case; what `reason` says about all cases of a target is not repeated in the summary. */
+  /** Writes the overview of the case. `reason` holds for all cases of a target, so the summary does not repeat it. */
   async finish(reason: string | null): Promise<IrSummary> {
     const notes = [this.#note, reason].filter((text) => text !== null)
     const rows = this.#forms.map((form) => [form.name, form.nodes ?? '-', changesIn(form)] as const)
@@ -125,7 +125,7 @@ export class IrFolder {
   }
 }
 
-/** They need not stay in memory until the next form was compared with this one. */
+/** Frees the weights, which the comparison with the next form does not need. */
 function dropWeights(proto: ModelProto): void {
   for (const { tensor } of tensorProtosOf(proto)) if (tensor.rawData.length > LARGE_BYTES) tensor.rawData = EMPTY
 }

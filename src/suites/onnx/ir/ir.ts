@@ -4,11 +4,11 @@ import { patternTexts } from '../../../onnx/changes/changes-text.ts'
 import type { GraphChanges } from '../../../onnx/changes/graph-changes.ts'
 import type { Pool } from '../../../runtimes/host/pool.ts'
 
-/** One form of a model, as far as it could be had. */
+/** One form of a model, as far as it could be obtained. */
 export interface WrittenIr {
   /** As the files begin: `1-basic`. */
   readonly name: string
-  /** null where it could not be had, or is no ONNX. */
+  /** null if it could not be obtained or is not ONNX. */
   readonly nodes: number | null
   /** Since the form before; null for the first. */
   readonly changes: GraphChanges | null
@@ -16,7 +16,7 @@ export interface WrittenIr {
   readonly problem: string | null
 }
 
-/** What became of one case's model, a line for every form in which something changed. */
+/** The forms of one case: one line for every form in which something changed. */
 export interface IrSummary {
   readonly lines: readonly string[]
   /** Something changed, failed or is missing. */
@@ -31,7 +31,7 @@ export async function writeIr(
   const probe = await pool.probe(target)
   if (!probe.available) return { forms: [], reason: `${target.name} is not available: ${probe.reason}` }
   const { forms = [], blobs } = probe.capabilities
-  // A worker without our files has nowhere to write to.
+  // A worker without access to our files cannot write forms.
   if (forms.length > 0 && !blobs) return { forms, reason: null }
   return { forms: [], reason: `${target.name} does not provide intermediate forms; only the given models are written` }
 }

@@ -26,9 +26,9 @@ export interface Activations {
   readonly index: FlatIndex
   readonly dtypes: ReadonlyMap<string, DType>
   readonly taken: ReadonlyMap<NodeKey, Branch>
-  /** By scope; those of branches that were not taken and of loops are not there. */
+  /** By scope, without layers in loops and in branches that were not taken. */
   readonly layers: ReadonlyMap<string, RecordedLayer>
-  /** The model's outputs as they were while others were looked at. */
+  /** The model's outputs in the run that recorded inner values. */
   readonly outputs: Trace
 }
 
@@ -41,7 +41,7 @@ export interface ActivationRequest {
   readonly sites: readonly Pick<LayerSite, 'scope' | 'keys'>[]
 }
 
-/** What one run may give: a worker holds all its outputs at once. */
+/** Limit for one run, because a worker holds all its outputs at once. */
 const CHUNK_BYTES = 256 * 2 ** 20
 /** Where sizes could not be measured. */
 const CHUNK_VALUES = 32
@@ -124,7 +124,7 @@ async function isTrue(source: TensorSource | undefined, name: string): Promise<b
   return (await readWhole(source))[0] !== 0
 }
 
-/** They make sequences and optionals, which workers do not give. */
+/** They make sequences and optionals, which workers cannot return. */
 const MAKE_NO_TENSORS = new Set(
   'SequenceConstruct SequenceEmpty SequenceInsert SequenceErase SequenceMap SplitToSequence Optional'.split(' '),
 )

@@ -10,7 +10,7 @@ export interface Chunk<T> {
   readonly values: ReadonlySet<string>
 }
 
-/** Items in order, as many as fit together with all values that each needs; what is larger than the limit goes alone. */
+/** Splits items into chunks, in order, that fit the limit with all the values they need; a larger item is alone in its chunk. */
 export function chunksOf<T>(
   items: Iterable<T>,
   valuesOf: (item: T) => readonly string[],

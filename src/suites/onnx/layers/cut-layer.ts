@@ -16,7 +16,7 @@ export interface CutLayer {
   readonly model: ModelFacts
   readonly inputs: Trace
   readonly inputsDigest: string
-  /** What runs: without names, so that layers that compute the same share a session. */
+  /** The model that runs, without names, so that layers that compute the same share a session. */
   readonly nameless: SideModel
   /** Nameless → own, of its inputs and outputs. */
   readonly ownNames: ReadonlyMap<string, string>
@@ -71,7 +71,7 @@ export function recordedOutputs({ outputs }: Layer, { model }: CutLayer, { value
   return layerTrace(outputs, namesOf(model.outputs), values)
 }
 
-/** Runs a layer alone; what it gives has its own names again. */
+/** Runs a layer alone; its outputs have the layer's own names. */
 export async function runLayer(
   place: Place,
   side: Side,

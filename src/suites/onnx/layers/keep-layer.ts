@@ -8,7 +8,7 @@ import type { Lab } from '../../../runs/contract.ts'
 import { sendTensor } from '../../../runtimes/worker/send-tensor.ts'
 import type { CutLayer } from './cut-layer.ts'
 
-/** The one-layer model, its inputs and what sides made of them, as far as they did, stay with the run. */
+/** Keeps the one-layer model, its inputs and the outputs of both sides, as far as there are any, with the run. */
 export async function keepLayer(
   lab: Lab,
   { model, inputs }: CutLayer,

@@ -32,14 +32,14 @@ interface TestedModel extends Sliceable {
   readonly keys: ReadonlyMap<string, readonly NodeKey[]>
 }
 
-/** What all layers of one model, on one set of inputs, are judged with. */
+/** Shared by all layers of one model on one set of inputs. */
 export interface LayerSetup extends Sliceable, Pick<Activations, 'taken' | 'layers'> {
   readonly inputs: PreparedInputs
-  /** Why what the reference computed inside does not count as its answer; null where it does. */
+  /** Why the values that the reference computed inside are not trusted; null if they are. */
   readonly doubt: string | null
 }
 
-/** So many models stay open: cases of one model are judged next to each other. */
+/** How many models stay open; cases of one model are judged in a row. */
 const KEPT = 2
 
 /** Opened once for all layers of a model. */

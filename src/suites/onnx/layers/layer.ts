@@ -26,7 +26,7 @@ export interface LayerCase extends FullModelCase {
   readonly site: Omit<LayerSite, 'node'>
 }
 
-/** A layer on its way: what every step needs. */
+/** What every step of a layer case needs. */
 interface Work {
   readonly c: LayerCase
   readonly lab: Lab
@@ -88,7 +88,7 @@ async function judgeWork(work: Work): Promise<Judgement> {
   return judgement
 }
 
-/** A layer that cannot be compiled or run is what a compiler's developers want to have in their hands. */
+/** Keeps a layer that cannot be compiled or run, so that compiler developers can debug it. */
 async function keepAndThrow({ lab, tested }: Work, error: unknown): Promise<never> {
   if (error instanceof StageError && !lab.signal.aborted) await keepLayer(lab, tested)
   throw error
@@ -150,7 +150,7 @@ async function testedLayer(
   return cutLayer(tested, { ...layerOf(nodes, tested.index), outputs: layer.outputs }, layer, false)
 }
 
-/** What the reference gave within the whole model; where looking at it changed that, what it gives alone. */
+/** The reference's outputs within the whole model; if recording changed them, its outputs alone. */
 async function referenceValues(work: Work): Promise<CapturedSide> {
   const { c, options, layer, cut } = work
   if (!hasRecordedOutputs(work)) return runReference(work)
@@ -177,7 +177,7 @@ const runReference = ({ c, lab, options, cut }: Work) =>
 const runTarget = ({ c, lab, options, tested }: Work, alone = false) =>
   runLayer({ ...options, lab }, 'target', c.underTest, tested, alone)
 
-/** A reference that runs no model, or another one, says nothing about this layer. */
+/** Skips references that run no model or a different one. */
 async function otherOpinions(work: Work, first: CapturedSide, target: CapturedSide, verdict: TraceComparison) {
   const { c, lab, options, cut } = work
   const live = c.otherReferences.filter(

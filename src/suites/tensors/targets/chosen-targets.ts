@@ -12,7 +12,7 @@ import { type HardwareForAll, refuseUnusedHardware, usedHardware } from './used-
 
 export const DEFAULT_REFERENCE = 'ort:cpu'
 export const DEFAULT_TARGETS: readonly string[] = ['ort-web:wasm']
-/** Of models that ONNX Runtime does not take. */
+/** For models that ONNX Runtime does not accept. */
 const DEFAULT_FOLDER_REFERENCE = 'torch:cpu'
 const DEFAULT_FOLDER_TARGETS: readonly string[] = ['torch:cpu,dtype=bf16']
 
@@ -35,7 +35,7 @@ export interface ChosenTargets {
   readonly otherReferences: readonly Target[]
   readonly defaultReference: Target
   readonly targets: readonly Target[]
-  /** The targets were named by nobody. */
+  /** The targets are defaults. */
   readonly areDefaults: boolean
   /** The same for Hugging Face folders, which have other defaults. */
   readonly forFolders: { readonly reference: Target; readonly targets: readonly Target[] }
@@ -95,7 +95,7 @@ function configTarget(name: string, given: string | ConfigTarget): Target {
   return { ...readTarget(formatTarget({ ...bare, device: bare.device || schema.defaultDevice }, schema)), name }
 }
 
-/** Of what is given for all targets it takes only the board: its hardware type and chip it names itself. */
+/** The reference uses --board, but not --hw and --chip: it names its own. */
 function chosenReference(target: Target, { board }: SideValues, { cwd, toolchains }: TargetPlaces): Target {
   refuseUnusedHardware(target, {}, toolchains)
   const takesBoard = usedHardware(target, toolchains).includes('board')

@@ -13,11 +13,11 @@ interface Hardware {
   readonly key: HardwareKey
   readonly name: string
   readonly file: HardwareFile | null
-  /** The name of a target must tell it: it is one of several, or was said for all targets. */
+  /** Must be in the target's name: it is one of several, or was given for all targets. */
   readonly isTold: boolean
 }
 
-/** A target for each combination of its hardware types and chips; what it says itself goes before what is said for all. */
+/** Makes a target for each combination of hardware types and chips; its own take precedence over those for all targets. */
 export function onEachHardware(
   target: Target,
   forAll: Readonly<Partial<Record<HardwareKey, string | undefined>>>,
@@ -70,7 +70,7 @@ export function isHardwareFile(value: string): boolean {
 }
 
 function readHardware(key: HardwareKey, value: string, where: string, cwd: string): Pick<Hardware, 'name' | 'file'> {
-  // Whatever cannot be printed has no place in an id.
+  // Ids must be printable.
   if (value === '' || /\p{Cc}/u.test(value)) {
     throw new UsageError(key, `${where}: found ${JSON.stringify(value)}, expected a name or a JSON file`)
   }

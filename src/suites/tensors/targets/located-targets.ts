@@ -3,7 +3,7 @@ import { isHardwareFile } from './hardware.ts'
 
 type Moved = (path: string) => string
 
-/** A target of a configuration, with the files that it names as they are called from the current folder. */
+/** A target of a configuration, with its file paths relative to the current folder. */
 export function locatedTarget(target: string | ConfigTarget, moved: Moved): string | ConfigTarget {
   if (typeof target === 'string') return locatedSpec(target, moved)
   const options = Object.entries(target.options ?? {}).map(([key, value]) =>

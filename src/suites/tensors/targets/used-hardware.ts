@@ -8,13 +8,13 @@ import { findToolchain } from '../../../runtimes/toolchain/read-toolchain.ts'
 /** Hardware types, chips and boards that are given for all targets at once. */
 export type HardwareForAll = Readonly<Partial<Record<HardwareKey, string | undefined>>>
 
-/** Of hardware type, chip and board what reaches the program that runs the target. */
+/** Which of hardware type, chip and board the program that runs the target receives. */
 export function usedHardware(target: Target, toolchains: Toolchains): readonly HardwareKey[] {
   const { hardware = [], describedIn } = schemaOf(target.runtime)
   return describedIn === 'toolchains' ? hardwareUsed(findToolchain(target.device, toolchains)) : hardware
 }
 
-/** Refuses what would stand in the target's name, or was asked for on all, and changes nothing. */
+/** Refuses hardware that was given but has no effect on the target. */
 export function refuseUnusedHardware(target: Target, forAll: HardwareForAll, toolchains: Toolchains): void {
   const used = usedHardware(target, toolchains)
   const unused = HARDWARE_KEYS.find((key) => !used.includes(key) && (target.options[key] ?? forAll[key]) !== undefined)
