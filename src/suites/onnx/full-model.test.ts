@@ -166,7 +166,7 @@ describe('a target whose sessions share memory', () => {
       ['pass', []],
       ['fail', ['over-tolerance', 'unstable']],
     ])
-    expect(results[1]!.reason).toContain('alone in a fresh worker it passes')
+    expect(results[1]!.reason).toContain('passes alone in a fresh worker')
   })
 
   test('fails like any other where it is wrong alone too', async () => {
