@@ -197,7 +197,7 @@ describe('several seeds', () => {
     const window = demoWindow(seedless)
     const replays = [demoReplay(demoSteps(4, 6))]
     const { figures } = judgementOf(window, replays, compareReplays(window, replays), [1, 2])
-    expect(figures!.at(-1)).toBe('replayed without seeds: demo has no flags.run.seed, the flag for its seed')
+    expect(figures!.at(-1)).toBe('--seeds has no effect: demo has no flags.run.seed, the flag for its seed')
   })
 })
 

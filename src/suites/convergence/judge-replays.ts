@@ -132,7 +132,7 @@ export function notesOf(replays: readonly Replay[]): string[] {
 
 export function seedless({ test }: PlannedTest, seeds: readonly number[]): string[] {
   if (seeds.length === 0 || test.flags.run.seed) return []
-  return [`replayed without seeds: ${test.name} has no flags.run.seed, the flag for its seed`]
+  return [`--seeds has no effect: ${test.name} has no flags.run.seed, the flag for its seed`]
 }
 
 function measurementsOf(

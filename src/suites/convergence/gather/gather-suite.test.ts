@@ -234,6 +234,6 @@ describe('seeds', () => {
     const seedless = await copyOf(complete, [['      seed: { key: "--seed", set_in_script: true }\n', '']])
     const { figures, steps } = await gatherDemo(seedless, { seeds: [1] })
     expect(steps).toEqual([])
-    expect(figures!.at(-1)).toBe('replayed without seeds: demo has no flags.run.seed, the flag for its seed')
+    expect(figures!.at(-1)).toBe('--seeds has no effect: demo has no flags.run.seed, the flag for its seed')
   })
 })

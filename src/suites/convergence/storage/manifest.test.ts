@@ -96,7 +96,7 @@ describe('a manifest', () => {
   test('with one step under two spellings in a recording is refused', async () => {
     const results = { '5': { loss: { '0': '1' } }, '05': { loss: { '0': '2' } } }
     const path = put('m.json', JSON.stringify({ ckpt_logs: { '4': { checkpoint: 'a', start_step: 4, results } } }))
-    await expect(readManifest(path)).rejects.toThrow('results should be each step only once')
+    await expect(readManifest(path)).rejects.toThrow('results should be steps without duplicates')
   })
 
   test('with one step under two spellings is refused', async () => {

@@ -78,7 +78,7 @@ export class StoredObject {
     const steps = this.object(key)
     const found = steps.keys.map((step) => [steps.wholeKey(step), metricsOf(steps.object(step))] as const)
     const recording = new Map(found.sort(([a], [b]) => a - b))
-    if (recording.size < found.length) throw this.wrong(key, 'each step only once')
+    if (recording.size < found.length) throw this.wrong(key, 'steps without duplicates')
     return recording
   }
 

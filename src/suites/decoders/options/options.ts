@@ -206,7 +206,7 @@ const MICRO = {
     kind: number,
     default: 0,
     variable: 'FMS_TEST_SHAPES_FROM_MODEL_CONFIGURATION_FREQUENCY',
-    help: 'use only models of that file whose frequency is at most this',
+    help: 'use only models of --model-configuration whose frequency is at most this',
   },
 } satisfies OptionTable
 
@@ -236,7 +236,7 @@ const TRACES = {
     flags: '--validation-info-format <name>',
     kind: oneOf(['assay', 'fms']),
     default: 'assay',
-    help: 'assay: Assay’s own traces; fms: save both sides there as aiu-fms-testing-utils does, with all logits',
+    help: 'assay: Assay’s own traces; fms: save both sides in --validation-info-dir as aiu-fms-testing-utils does, with all logits',
     completes: ['assay', 'fms'],
   },
   log: {

@@ -33,7 +33,9 @@ test('folders of both devices are paired by number, with the precision of their 
 
 test('names that cannot be read back are taken by their sizes, and need a precision', () => {
   const hashed = [...both(0, '8b07_0.8.1'), ...both(1, '8b07_0.8.1')]
-  expect(() => pairsFor(hashed, wanted)).toThrow('the name 8b07_0.8.1 does not name a precision; give --default-dtype')
+  expect(() => pairsFor(hashed, wanted)).toThrow(
+    'the name 8b07_0.8.1 does not include a precision; give --default-dtype',
+  )
   expect(pairsFor(hashed, { ...wanted, dtype: 'bf16' }).dtype).toBe('bf16')
 })
 

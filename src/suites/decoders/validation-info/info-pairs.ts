@@ -40,7 +40,7 @@ export function pairsFor(
     throw refused(`${prefixes.join(' and ')} both fit ${scopeOf(wanted.shape)}; choose one with --default-dtype`)
   }
   const dtype = fitting[0]!.hint.of?.shape.dtype ?? wanted.dtype
-  if (dtype === undefined) throw refused(`the name ${prefix} does not name a precision; give --default-dtype`)
+  if (dtype === undefined) throw refused(`the name ${prefix} does not include a precision; give --default-dtype`)
   return { dtype, pairs: Array.from({ length: wanted.batches }, (_, index) => pairOf(fitting, index, wanted)) }
 }
 
