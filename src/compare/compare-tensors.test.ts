@@ -66,7 +66,7 @@ describe('values that are not finite', () => {
     const result = await compare(tensor('float32', [NAN, NAN]), tensor('float32', [NAN, NAN]))
     expect(result.metrics.find((m) => m.name === 'rmse')).toMatchObject({
       value: null,
-      reason: 'no place is finite on both sides',
+      reason: 'no value is finite on both sides',
     })
   })
 })

@@ -26,7 +26,7 @@ export async function compareTensors(
   return judgeNumbers(reference, target, rule, context)
 }
 
-/** A failed output whose values were not compared, because something else about it is different already. */
+/** An output that failed before its values were compared, for example because its shape differs. */
 export function unlike(reference: Pick<TensorSource, 'name'> & Partial<TensorSource>, reason: string): OutputResult {
   return {
     name: reference.name,
@@ -49,11 +49,11 @@ function checkRule(rule: Rule): void {
 
 function checkQuantised(steps: number, allowedMismatch: number): void {
   if (Number.isFinite(steps) && steps >= 0 && allowedMismatch >= 0 && allowedMismatch < 1) return
-  const what = `${steps} steps off in a fraction of ${allowedMismatch} is no limit for quantised values; give finite steps and a fraction below 1`
+  const what = `${steps} steps off in a fraction of ${allowedMismatch} is not a valid limit for quantised values; give finite steps and a fraction below 1`
   throw new UsageError('tolerance', what)
 }
 
-/** A source whose bytes are not those of its shape cannot be judged at all. */
+/** Refuses a source whose byte length does not match its shape. */
 function checkByteLength(source: TensorSource, side: Side): void {
   const need = byteLengthOf(source.dtype, source.shape)
   if (need === null || need === source.byteLength) return
@@ -72,7 +72,7 @@ function formDifference(reference: TensorSource, target: TensorSource, targetDTy
   return { reason: reasons.join('; '), flags: [...(isSameShape ? [] : ['shape']), ...(isSameDType ? [] : ['dtype'])] }
 }
 
-/** A target that declares another precision may give its floats in it; nothing else changes. */
+/** A target that declares another precision may return its floats in that precision. */
 function isDeclared(reference: DType, target: DType, declared: DType | null): boolean {
   return target === declared && dtypeKind(reference) === 'float' && dtypeKind(target) === 'float'
 }

@@ -65,7 +65,7 @@ describe('traces', () => {
     expect(result.outputs.map((output) => output.reason)).toEqual([
       'the target does not give this output',
       'the target gives a sequence, the reference a tensor',
-      'the target gives this output and the reference does not',
+      'the target gives this output but the reference does not',
     ])
   })
 

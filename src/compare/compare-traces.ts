@@ -39,11 +39,7 @@ async function compareValues(
     return refuse(value, 'kind', `the target gives a ${other.kind}, the reference a ${value.kind}`)
   }
   if (value.length !== other.length) {
-    return refuse(
-      value,
-      'length',
-      `the target gives ${value.kind} of ${other.length}, the reference of ${value.length}`,
-    )
+    return refuse(value, 'length', `the ${value.kind} has length ${other.length}, the reference has ${value.length}`)
   }
   const names = tensorNames(value)
   if (names.length === 0) return { outputs: [bothEmpty(value)], compared: 1 }
@@ -71,14 +67,14 @@ async function compareNamed(
 /** Random values that differ prove nothing; shapes and dtypes are not random. */
 function doubtRandom(output: OutputResult, by: string | null): OutputResult {
   if (by === null || output.verdict !== 'fail' || output.mismatches === null) return output
-  const reason = `random: ${by} draws its values, and no two runtimes draw the same; ${output.reason}`
+  const reason = `random: ${by} generates these values, and no two runtimes generate the same ones; ${output.reason}`
   return { ...output, verdict: 'inconclusive', reason, flags: [...output.flags, 'random'] }
 }
 
 function tensorOf(trace: Trace, name: string, side: Side): TensorSource {
   const tensor = trace.tensors.get(name)
   if (tensor) return tensor
-  const what = `the trace of the ${side} lists "${name}" and does not hold it; it is damaged, run again with --recompute`
+  const what = `the trace of the ${side} lists "${name}" but does not contain it; the trace is damaged, run again with --recompute`
   throw new StageError('compare', what, { side })
 }
 
@@ -87,7 +83,7 @@ function missing(value: TraceValue): Compared {
 }
 
 function unasked(value: TraceValue): Compared {
-  return refuse(value, 'extra', 'the target gives this output and the reference does not')
+  return refuse(value, 'extra', 'the target gives this output but the reference does not')
 }
 
 function refuse(value: TraceValue, flag: string, reason: string): Compared {
@@ -123,11 +119,11 @@ function summarise(parts: readonly Compared[]): TraceComparison {
   }
 }
 
-/** Outputs without a single value prove as little on generated inputs as constant ones. */
+/** On generated inputs, outputs that are all empty prove nothing, just like constant ones. */
 function doubtEmptiness(comparison: TraceComparison, generated: boolean): TraceComparison {
   const isEmpty = comparison.outputs.every((output) => (output.mismatches?.of ?? 0) === 0)
   if (!generated || comparison.verdict !== 'pass' || !isEmpty) return comparison
-  const reason = 'all outputs are empty, which proves nothing on generated inputs; give inputs that mean something'
+  const reason = 'all outputs are empty, which proves nothing on generated inputs; give meaningful inputs'
   return { ...comparison, verdict: 'inconclusive', reason, flags: [...comparison.flags, 'degenerate'] }
 }
 

@@ -10,11 +10,11 @@ export type { Tolerance } from '../domain/tolerance.ts'
 
 export type ToleranceScope = 'model' | 'layer'
 
-/** How a single layer computes, as far as it bears on its roundings. */
+/** The properties of a layer's arithmetic that determine its rounding errors. */
 export interface Arithmetic {
-  /** How many numbers are added up to make one. */
+  /** How many numbers are added up for one result. */
   readonly terms: number
-  /** Results are what is left of numbers near 1. */
+  /** Results are computed from numbers near 1. */
   readonly aroundOne: boolean
 }
 
@@ -39,17 +39,17 @@ export interface IndexSelection {
   readonly tensor: string
   readonly axis: number
   readonly keepDims: boolean
-  /** Of equal values the last one is asked for; otherwise a tie may be broken either way. */
+  /** True: the last of equal values must be selected; otherwise any of them may be. */
   readonly last?: boolean
 }
 
-/** `source` says in words where the limits come from; it opens the rule's text in the result. */
+/** `source` says in words where the limits come from; the rule's text in the result begins with it. */
 export type Rule =
   | {
       readonly kind: 'float'
       readonly tolerance: Tolerance
       readonly source: string
-      /** A user gave its limits: nothing else widens them. */
+      /** The user gave the limits, so nothing widens them. */
       readonly given?: boolean
     }
   | { readonly kind: 'quantised'; readonly steps: number; readonly allowedMismatch: number; readonly source: string }
@@ -61,13 +61,13 @@ export type Rule =
     }
   | { readonly kind: 'exact'; readonly source: string; readonly flags: readonly string[] }
 
-/** Measures tensors another way than chunk by chunk where they are; null for those that it leaves alone. */
+/** Another way to measure tensors than chunk by chunk in this thread; null: measure these the usual way. */
 export interface PairMeasurer {
   maxAbs(source: TensorSource): Promise<number> | null
   measure(reference: TensorSource, target: TensorSource, task: PairTask): Promise<MeasuredParts> | null
 }
 
-/** Sums of all chunks in their order, and what else was found by however many threads. */
+/** The sums of all chunks in order, and the other findings of all threads. */
 export interface MeasuredParts {
   readonly sums: readonly Float64Array[]
   readonly parts: readonly PairPart[]

@@ -3,13 +3,13 @@ import type { IndexSelection } from './contract.ts'
 
 /** Where the elements of an index output point to in the indexed tensor. */
 export interface IndexLayout {
-  /** Flat place that output element `element` selects; null where it is out of range. */
+  /** The flat place that element `element` of the output selects; null if out of range. */
   placeOf(indices: Float64Array, element: number): number | null
-  /** False for numbers beside the index that must be equal: batch and class of NonMaxSuppression. */
+  /** False for numbers that are not indices and must be equal: batch and class of NonMaxSuppression. */
   selects(element: number): boolean
 }
 
-/** Undefined where output and indexed tensor do not fit each other; only row-major order counts, so a reshape is fine. */
+/** Undefined if the output does not fit the indexed tensor; only row-major order counts, so a reshape is fine. */
 export function layoutOf(
   selection: IndexSelection,
   indexedShape: readonly number[],

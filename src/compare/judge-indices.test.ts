@@ -42,9 +42,9 @@ describe('indices', () => {
     const result = await compare([2, 0], [1, 0], { indexed: SCORES, last: true })
     expect(result).toMatchObject({ verdict: 'fail', mismatches: { count: 1, of: 2 } })
     expect(result.reason).toBe(
-      '1 of 2 indices differ between equal values, where the last is asked for (select_last_index)',
+      '1 of 2 indices select an earlier one of several equal values, expected the last (select_last_index)',
     )
-    expect(result.rule).toContain('selects in "x", of equal ones the last, |t−r|')
+    expect(result.rule).toContain('selects in "x" (the last of equal ones), |t−r|')
     expect(result.worst).toMatchObject([{ reference: '2 (selects 5)', target: '1 (selects 5)', error: 1 }])
     expect((await compare([2, 0], [2, 2], { indexed: SCORES, last: true })).verdict).toBe('pass')
     const nan = tensor('float32', [2], [Number.NaN, Number.NaN])

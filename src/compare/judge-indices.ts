@@ -62,7 +62,7 @@ interface Findings {
   readonly repeated: number
   /** Other numbers than the reference's. */
   readonly different: number
-  /** Of these, the ones that select a value too far from the reference's, or not the last of equal ones. */
+  /** Those that select a value too far from the reference's, or not the last of equal ones. */
   readonly mismatches: number
   readonly notLast: number
   readonly maxDistance: number
@@ -107,7 +107,7 @@ function compareSelections(sides: Sides, values: SelectedValues, layout: IndexLa
   }
 }
 
-/** The numbers are rounded beyond 2^53, the texts are not. */
+/** Numbers beyond 2^53 are rounded; their texts are exact. */
 function isSameIndex({ reference, target }: Sides, element: number): boolean {
   const index = reference.numbers[element]!
   if (index !== target.numbers[element]) return false
@@ -125,12 +125,12 @@ function compareChoice({ reference, target }: Sides, values: SelectedValues, lay
   return { isOutOfRange, isTie: distance === 0 && !values.isNaN(place), distance, allowed: values.allowedAt(place) }
 }
 
-/** Of a tie that was broken wrongly only the indices differ. */
+/** For a tie broken the wrong way, only the indices differ. */
 function apart({ reference, target }: Sides, element: number): number {
   return Math.abs(reference.numbers[element]! - target.numbers[element]!)
 }
 
-/** How often the target selects a place that it selected before; 0 where the reference does so too. */
+/** How often the target repeats a selection; 0 if the reference repeats selections too. */
 function countRepeated({ reference, target }: Sides, places: number, layout: IndexLayout): number {
   return repeatsIn(reference.numbers, places, layout) > 0 ? 0 : repeatsIn(target.numbers, places, layout)
 }
@@ -179,7 +179,7 @@ function faultsOf(rule: IndexRule, { count, outOfRange, repeated, mismatches, no
   if (mismatches === 0 || mismatches / count <= rule.tolerance.allowedMismatch) return faults
   if (notLast > 0)
     faults.push(
-      `${notLast} of ${count} indices differ between equal values, where the last is asked for (select_last_index)`,
+      `${notLast} of ${count} indices select an earlier one of several equal values, expected the last (select_last_index)`,
     )
   if (mismatches > notLast) faults.push(`${mismatches - notLast} of ${count} indices select another value`)
   return faults

@@ -56,7 +56,7 @@ function mismatchesOf(plan: NumericPlan, statistics: PairStatistics): OutputResu
   return { count: mismatchCount(plan, statistics), of, allowed }
 }
 
-/** What is wrong, in words; nothing means that the tensors pass. Every limit is asked so that NaN is over it. */
+/** The faults in words; none means pass. Limits are tested so that NaN counts as over. */
 function faultsOf(plan: NumericPlan, statistics: PairStatistics): string[] {
   return [
     ...nonFiniteFaults(statistics),
@@ -69,7 +69,7 @@ function faultsOf(plan: NumericPlan, statistics: PairStatistics): string[] {
 function nonFiniteFaults({ nonFiniteMismatches, count }: PairStatistics): string[] {
   return nonFiniteMismatches === 0
     ? []
-    : [`${nonFiniteMismatches} of ${count} values are NaN or infinite and not the same on both sides`]
+    : [`${nonFiniteMismatches} of ${count} values are NaN or infinite and differ between the sides`]
 }
 
 function stepFaults(steps: number, { overLimit, nonFiniteMismatches, count }: PairStatistics): string[] {
@@ -92,7 +92,7 @@ function relL2Faults(plan: NumericPlan, statistics: PairStatistics): string[] {
   return [`relL2 ${formatMeasured(value)} is over ${formatMeasured(limit)}`]
 }
 
-/** Floats that are the same everywhere, or none of them finite, could come from anything. */
+/** A constant or entirely non-finite tensor could come from anything. */
 function provesNothing(reference: TensorSource, { limits, isConstant, count, sums }: PairStatistics): boolean {
   if (limits.ulpDType === null) return false
   return (isConstant && elementCount(reference.shape) > 1) || (count > 0 && sums.finite === 0)
@@ -108,7 +108,7 @@ function explain(
   const flags = plan.rule.kind === 'exact' ? [...plan.rule.flags] : []
   if (isDegenerate) {
     const what = statistics.isConstant ? 'the same' : 'NaN or infinite'
-    const reason = `all ${elementCount(reference.shape)} elements are ${what} on both sides, which proves nothing on generated inputs; give inputs that mean something`
+    const reason = `all ${elementCount(reference.shape)} elements are ${what} on both sides, which proves nothing on generated inputs; give meaningful inputs`
     return { reason, flags: [...flags, 'degenerate'] }
   }
   if (faults.length === 0) return { flags }
@@ -131,7 +131,7 @@ function thresholdsOf(plan: NumericPlan, statistics: PairStatistics): Thresholds
   const limit = relL2Limit(plan, statistics)
   const steps = limits.ulpDType === null ? 'max_abs' : 'max_ulp'
   return {
-    nonfinite_mismatch: { threshold: 0, provenance: 'NaN must meet NaN and an infinity the same infinity' },
+    nonfinite_mismatch: { threshold: 0, provenance: 'NaN must match NaN, and infinity the same infinity' },
     mismatch_fraction: { threshold: allowedFraction, provenance },
     ...(limit === null ? {} : { rel_l2: { threshold: limit, provenance } }),
     ...(rule.kind === 'quantised' ? { [steps]: { threshold: rule.steps, provenance } } : {}),

@@ -59,7 +59,7 @@ const NOTHING = new Uint8Array(0)
 class StringReader extends ByteReader {
   readonly #side: Side
   #left: number
-  /** Length of a string of which only that was read. */
+  /** The length of a string whose bytes were not read yet. */
   #pending: number | null = null
 
   constructor(source: TensorSource, side: Side) {
@@ -75,7 +75,7 @@ class StringReader extends ByteReader {
     return this.take(length)
   }
 
-  /** null: it goes on in the next chunk. */
+  /** null: it continues in the next chunk. */
   nextAtOnce(): Uint8Array | null {
     const claimed = this.wordAtOnce()
     if (claimed === null) return null

@@ -149,7 +149,7 @@ describe('a row of logits', () => {
   })
 
   test('must have the same length on both sides', async () => {
-    await expect(compareOne([1, 2], [1], 5)).rejects.toThrow('a row of 1 logits against 2 of the reference')
+    await expect(compareOne([1, 2], [1], 5)).rejects.toThrow('a row has 1 logits, the reference has 2')
   })
 
   test('that is wide stays finite, where a softmax in float32 underflows', async () => {

@@ -16,7 +16,7 @@ export interface LogitDistances {
   readonly diffMean: number
 }
 
-/** Everything that is measured of one row of logits. */
+/** All metrics of one row of logits. */
 export interface LogitsRow {
   /** Over all tokens, and over the reference's `topK` largest ones alone. NaN where a logit is. */
   readonly full: LogitDistances
@@ -25,9 +25,9 @@ export interface LogitsRow {
   readonly topIds: readonly number[]
   readonly argMaxReference: number
   readonly argMaxTarget: number
-  /** Tokens that are −Infinity on both sides; they are kept out. */
+  /** Tokens that are −Infinity on both sides, which are left out. */
   readonly masked: number
-  /** Tokens that are NaN or infinite on a side and not masked on both. */
+  /** Tokens that are NaN or infinite on one side and not masked on both. */
   readonly nonFinite: number
 }
 
@@ -41,7 +41,7 @@ const UNKNOWN: LogitDistances = {
 
 const referee = new ScalarLogitKernels()
 
-/** Compares rows of logits, each with all metrics at once. Both sides give their rows one after the other. */
+/** Compares rows of logits one by one and computes all metrics of each. */
 export async function compareLogits(
   rows: Iterable<readonly [reference: Float32Array, target: Float32Array]>,
   topK: number,
@@ -58,7 +58,7 @@ export function compareRow(
   topK: number,
 ): LogitsRow {
   if (reference.length !== target.length) {
-    throw new RangeError(`a row of ${target.length} logits against ${reference.length} of the reference`)
+    throw new RangeError(`a row has ${target.length} logits, the reference has ${reference.length}`)
   }
   const place = (rows: LogitRows) => {
     rows.reference.set(reference)
@@ -67,7 +67,7 @@ export function compareRow(
   return comparePlacedRow(kernels, reference.length, place, topK)
 }
 
-/** `place` puts the row into the kernels' memory, where it is used up: an odd row is put there once more. */
+/** `place` copies the row into the kernels' memory, which overwrites it; an odd row is copied again. */
 export function comparePlacedRow(
   kernels: LogitKernels,
   size: number,
@@ -96,7 +96,7 @@ export function comparePlacedRow(
   }
 }
 
-/** A row with something that is not finite, or too wide for the kernels: in float64, without what is masked. */
+/** Handles rows that are not finite or too wide for the kernels, in float64 and without masked tokens. */
 function compareOddRow({ reference, target }: LogitRows, topK: number): LogitsRow {
   const { ids, masked, nonFinite } = sortOut(reference, target)
   const finite = (row: Float32Array) => Float32Array.from(ids, (id) => row[id]!)
@@ -136,7 +136,7 @@ function distancesAt(row: LogitRows, ids: readonly number[]): LogitDistances {
   return refereedRow(reference, target)
 }
 
-/** Of finite logits of the same tokens on both sides, one at least. */
+/** For at least one finite logit, of the same tokens on both sides. */
 export function refereed(reference: Float32Array, target: Float32Array): LogitDistances {
   const rows = referee.rows(reference.length)
   rows.reference.set(reference)
@@ -144,7 +144,7 @@ export function refereed(reference: Float32Array, target: Float32Array): LogitDi
   return refereedRow(reference, target)
 }
 
-/** Of the row that lies in the referee's memory. */
+/** For the row in the referee's memory. */
 function refereedRow(reference: Float32Array, target: Float32Array): LogitDistances {
   const sums = referee.addRow(reference.length)
   return sums === null ? vastDistances(reference, target) : distances(referee, reference.length, sums)
@@ -170,7 +170,7 @@ function distances(kernels: LogitKernels, size: number, sums: RowSums): LogitDis
   }
 }
 
-/** By the definitions, for logits so far apart that nothing is nearly equal and e^x may overflow. */
+/** Uses the plain definitions, for logits so far apart that e^x may overflow. */
 function vastDistances(reference: Float32Array, target: Float32Array): LogitDistances {
   const [lnP, lnQ] = [logSoftmax(reference), logSoftmax(target)]
   const size = reference.length

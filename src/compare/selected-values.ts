@@ -7,7 +7,7 @@ import type { Tolerance } from './contract.ts'
 import { ByteReader } from './pairs/byte-reader.ts'
 import { measureMaxAbs } from './pairs/max-abs.ts'
 
-/** All bytes of a tensor, for one that has to be read in another order. */
+/** All bytes of a tensor that must be read out of order. */
 export async function readWhole(source: TensorSource, side: 'reference' | 'target'): Promise<Uint8Array> {
   const reader = new ByteReader(source, side)
   const bytes = await reader.take(source.byteLength)
@@ -61,7 +61,7 @@ export class SelectedValues {
     return Number.isNaN(this.#numberAt(place))
   }
 
-  /** How far a value may lie from the one at `place`; integers not at all. */
+  /** How far a value may be from the one at `place`; 0 for integers. */
   allowedAt(place: number): number {
     const { dtype } = this.#source
     if (dtypeKind(dtype) !== 'float') return 0

@@ -35,10 +35,10 @@ describe('target specs', () => {
     ['command@1:run', 'command takes no version; leave "@1" out of target "command@1:run"'],
     ['command@:run', 'command takes no version; leave "@" out of target "command@:run"'],
     ['ort@:cpu', 'target "ort@:cpu" names no version after "@"; write one as in ort@1.30.0, ort@1.30, ort@latest'],
-    ['ort@^1.23', 'target "ort@^1.23" names the version "^1.23", which is not a version; write one as in ort@1.30.0'],
-    ['ort@..', 'names the version "..", which is not a version'],
-    ['ort@evil.tgz', 'names the version "evil.tgz", which is not a version'],
-    ['ort@../evil', 'names the version "../evil", which is not a version'],
+    ['ort@^1.23', 'target "ort@^1.23" has the invalid version "^1.23"; write one as in ort@1.30.0'],
+    ['ort@..', 'has the invalid version ".."'],
+    ['ort@evil.tgz', 'has the invalid version "evil.tgz"'],
+    ['ort@../evil', 'has the invalid version "../evil"'],
   ])('%s is refused with a hint', (spec, message) => {
     expect(() => name(spec)).toThrow(message)
   })

@@ -99,8 +99,7 @@ function checkVersion(spec: string, runtime: string, version: string, schema: Ta
     throw new UsageError('target', `${runtime} takes no version; leave "@${version}" out of target "${spec}"`)
   }
   if (isVersionWord(version)) return
-  const problem =
-    version === '' ? 'names no version after "@"' : `names the version "${version}", which is not a version`
+  const problem = version === '' ? 'names no version after "@"' : `has the invalid version "${version}"`
   const examples = ['1.30.0', '1.30', 'latest'].map((word) => `${runtime}@${word}`)
   throw new UsageError('target', `target "${spec}" ${problem}; write one as in ${examples.join(', ')}`)
 }

@@ -31,7 +31,7 @@ function cyclic(keys: readonly string[], what: string): FormatError {
 
 function checkSize(nodes: number, what: string): void {
   if (nodes <= MAX_NODES) return
-  const text = `${what} has ${nodes} nodes with its functions in place, at most ${MAX_NODES} are read; split the model`
+  const text = `${what} has ${nodes} nodes once its functions are inlined, at most ${MAX_NODES} are read; split the model`
   throw new FormatError('too-many-nodes', text)
 }
 

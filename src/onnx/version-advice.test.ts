@@ -31,7 +31,7 @@ test.each<[string, number, string]>([
   [
     `iree-compile ended with exit code 1: error: failed to legalize operation 'torch.operator' that was explicitly marked illegal: %1 = "torch.operator"(%arg0) <{name = "onnx.Softmax"}>`,
     9,
-    'the model imports opset 9 of ai.onnx, and the compiler does not say from which on it takes Softmax; a newer one may help: ',
+    'the model imports opset 9 of ai.onnx, and the compiler does not say from which opset on it takes Softmax; a newer one may help: ',
   ],
 ])('%s comes with versions and a way to convert', (message, opset, advice) => {
   expect(explainVersions(message, '', opset)).toContain(advice)

@@ -56,7 +56,7 @@ const RECENT_FOR_COMPILERS = 21
 function olderThanCompiler(message: string, opset: number): string | null {
   const [, op] = NO_CONVERSION.exec(message) ?? []
   if (op === undefined || opset >= RECENT_FOR_COMPILERS) return null
-  const found = `the model imports opset ${opset} of ai.onnx, and the compiler does not say from which on it takes ${op}`
+  const found = `the model imports opset ${opset} of ai.onnx, and the compiler does not say from which opset on it takes ${op}`
   return `${found}; a newer one may help: ${conversionTo(RECENT_FOR_COMPILERS)}`
 }
 

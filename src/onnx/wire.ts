@@ -48,7 +48,7 @@ class WireChecker {
     while (this.at < end) {
       const tag = this.varint(end)
       const number = Math.floor(tag / 8)
-      if (number === 0 || tag > 0xffffffff) throw this.bad('a field number that cannot be was found')
+      if (number === 0 || tag > 0xffffffff) throw this.bad('an impossible field number was found')
       this.field(fields.get(number), tag % 8, end, depth)
     }
   }
@@ -96,7 +96,7 @@ class WireChecker {
 
   private skip(length: number, end: number): void {
     this.at += length
-    if (this.at > end) throw this.bad(`${length} bytes were announced, ${end - (this.at - length)} are there`)
+    if (this.at > end) throw this.bad(`${length} bytes were announced, only ${end - (this.at - length)} are there`)
   }
 
   private varint(end: number): number {

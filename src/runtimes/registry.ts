@@ -139,7 +139,7 @@ function checkVariables(spec: string, option: string, value: string): void {
   const what = wrong.includes('=') ? 'a variable with its value' : `"${wrong}"`
   throw new UsageError(
     'target',
-    `${option}= in target "${withoutValues(spec, option)}" has ${what}; expected only a name, as in ${option}=${name}, whose value is set where assay is started`,
+    `${option}= in target "${withoutValues(spec, option)}" has ${what}; expected only a name, as in ${option}=${name}; set its value where assay is started`,
   )
 }
 

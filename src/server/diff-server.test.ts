@@ -78,7 +78,7 @@ describe('the token of the address', () => {
 
   testWith('root', canBeOther, 'does not work for another user of the machine, and is not used up by him', async () => {
     const answer = await askAsOther(port, [`GET /?token=${token} HTTP/1.1`, host()])
-    expect(answer).toMatch(/^HTTP\/1\.1 403 .*user 65534 of this machine may not ask here, only user 0\n$/s)
+    expect(answer).toMatch(/^HTTP\/1\.1 403 .*user 65534 of this machine may not connect here, only user 0\n$/s)
     expect(answer).not.toMatch(/set-cookie/i)
   })
 

@@ -161,10 +161,10 @@ describe('a command that makes no sense', () => {
     [
       4,
       'test good.onnx --rtol 1',
-      'rtol is 1, but has to be at least 0 and below 1; with this one everything would pass; give a smaller limit',
+      'rtol is 1, but must be at least 0 and below 1; with this value everything would pass; give a smaller limit',
     ],
-    [4, 'test good.onnx --allowed-mismatch 1', 'allowedMismatch is 1, but has to be at least 0 and below 1'],
-    [4, 'test good.onnx --config vacuous.json', 'rtol is 2, but has to be at least 0 and below 1'],
+    [4, 'test good.onnx --allowed-mismatch 1', 'allowedMismatch is 1, but must be at least 0 and below 1'],
+    [4, 'test good.onnx --config vacuous.json', 'rtol is 2, but must be at least 0 and below 1'],
     [
       4,
       'test good.onnx --config unknown-key.json',
@@ -210,8 +210,8 @@ describe('inputs that the model does not take', () => {
   test.concurrent.each<[string, string]>([
     ['--input xx=0..1', 'the model has no input "xx"; its inputs are x'],
     ['--dim batch=2', 'the model has no open dimension "batch"; its open dimensions are none'],
-    ['--input x=short.npy', '<project>/short.npy has shape (3), but input "x" takes (2, 3); give a file that fits it'],
-    ['--input x=ints.npy', '<project>/ints.npy holds int32, but input "x" takes float32; give a file that fits it'],
+    ['--input x=short.npy', '<project>/short.npy has shape (3), but input "x" takes (2, 3); give a matching file'],
+    ['--input x=ints.npy', '<project>/ints.npy holds int32, but input "x" takes float32; give a matching file'],
     ['--input x=1,2,3', 'input "x" (2, 3) takes 6 values, found 3'],
     [
       '--input x=missing.npy',

@@ -171,7 +171,7 @@ describe('decoding', () => {
   })
 
   test.each([
-    ['short', 'decode.step tells of 0 sequences of 2'],
+    ['short', 'decode.step reports 0 of 2 sequences'],
     ['no-duration', 'decode.step'],
     ['bad-token', 'token: found -1, expected a whole number from 0 up'],
   ])('an answer that is %s breaks the protocol', async (how, message) => {

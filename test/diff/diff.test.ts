@@ -25,7 +25,7 @@ async function diffJson(cwd: string, ...args: string[]): Promise<DiffJson> {
 
 describe('two .npy files', () => {
   test.each([
-    ['transposed', 'transposed', 'order of axes (0, 2, 3,', '→ 0 once they are put back'],
+    ['transposed', 'transposed', 'axis order (0, 2, 3,', '→ 0 once they are reordered'],
     ['swapped', 'permuted', '0 holds 2, 2 holds 0 (1 of 3 are in place)', '→ 0 with'],
     ['scaled', 'scaled', 'the reference times 1.02', '→ 3'],
     ['noisy', 'noise', 'the error has no structure', 'correlation with the'],
@@ -78,7 +78,7 @@ describe('two .npy files', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('slice.png: 784 × 128, slice [0, 1, :, :]')])
     expect(readFileSync(join(folder, 'slice.png')).subarray(1, 4).toString()).toBe('PNG')
     const wrong = await diff('reference.npy', 'noisy.npy', '--slice', '0,9,:,:')
-    expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringContaining('which has 0 to 2')])
+    expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringContaining('expected 0 to 2')])
   })
 
   test('a reader that goes early is no error', async () => {
@@ -172,7 +172,7 @@ describe('files with several tensors and folders', () => {
     const { code, stdout } = await diff('reference.npy', 'nhwc.safetensors')
     expect([code, shape]).toEqual([1, [1, 3, 16, 32]])
     expect(stdout).toContain('shape (1, 16, 32, 3), the reference has (1, 3, 16, 32)')
-    expect(stdout.replace(/\s+/g, ' ')).toContain('the reference with its axes as (0, 2, 3, 1): relL2 0')
+    expect(stdout.replace(/\s+/g, ' ')).toContain('the reference with its axes in the order (0, 2, 3, 1): relL2 0')
   })
 
   test('hostile names do not reach the terminal', async () => {

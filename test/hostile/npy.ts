@@ -104,12 +104,12 @@ const files: readonly Short[] = [
   [
     'a lone surrogate',
     npy(npyHeader('<U1', '(1,)'), Uint8Array.of(0, 0xd8, 0, 0)),
-    'holds 55296, which is no Unicode character',
+    'holds 55296, which is not a Unicode character',
   ],
   [
     'a character beyond Unicode',
     npy(npyHeader('<U1', '(1,)'), new Uint8Array(4).fill(255)),
-    'which is no Unicode character',
+    'which is not a Unicode character',
   ],
   [
     'bytes that are no text',

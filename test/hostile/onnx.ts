@@ -43,8 +43,8 @@ type Short = readonly [name: string, bytes: Uint8Array, says: RegExp | string, e
 const models: readonly Short[] = [
   ['graphs that nest 100 000 deep', deepGraph(100_000), 'nested deeper than 100'],
   ['graphs that nest 101 deep', deepGraph(101), 'nested deeper than 100'],
-  ['a field number of 0', joinBytes([good, Uint8Array.of(0x02, 0)]), 'a field number that cannot be'],
-  ['a field number of 2^32', joinBytes([good, varint(2n ** 35n), varint(0)]), 'a field number that cannot be'],
+  ['a field number of 0', joinBytes([good, Uint8Array.of(0x02, 0)]), 'an impossible field number'],
+  ['a field number of 2^32', joinBytes([good, varint(2n ** 35n), varint(0)]), 'an impossible field number'],
   [
     'a number of eleven bytes',
     joinBytes([good, Uint8Array.of(8), new Uint8Array(11).fill(0x80)]),
@@ -84,7 +84,7 @@ const models: readonly Short[] = [
       nodes: [{ op: 'f30', domain: 'f', inputs: ['x'], outputs: ['y'] }],
       functions: doubling,
     }),
-    'nodes with its functions in place',
+    'nodes once its functions are inlined',
   ],
   [
     'a function that calls itself in a branch',

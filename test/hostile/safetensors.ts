@@ -44,8 +44,8 @@ const files: readonly Short[] = [
   ],
   ['a header of one byte more than there is', safetensors(one({}), four, 999n), 'claims a header of 999 bytes'],
   ['a header of no bytes', safetensors('{}', four, 0n), /is not JSON/],
-  ['a header that ends in its data', safetensors('{}', four, 4n), 'has something after its end'],
-  ['a header that is not UTF-8', safetensors(Uint8Array.of(0x7b, 0xff, 0xfe, 0x7d)), 'a header that is not UTF-8'],
+  ['a header that ends in its data', safetensors('{}', four, 4n), 'has extra text after its end'],
+  ['a header that is not UTF-8', safetensors(Uint8Array.of(0x7b, 0xff, 0xfe, 0x7d)), 'its header is not UTF-8'],
   ['a list after a brace', safetensors('{[]}'), 'a string was expected'],
   ['a header that nests 100 000 deep', safetensors(`{"x":${nested(100_000)}}`), 'nested deeper than 32'],
   ['objects that nest 100 000 deep', safetensors(nested(100_000, '{"x":', '}', '1')), 'nested deeper than 32'],
@@ -62,7 +62,7 @@ const files: readonly Short[] = [
     safetensors('{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"\\u0078":{}}', four),
     'holds the key "x" twice',
   ],
-  ['a tensor that is a number', safetensors('{"x":1}'), 'described by something that is no object'],
+  ['a tensor that is a number', safetensors('{"x":1}'), 'described by something that is not an object'],
   ['an unknown dtype', safetensors(one({ dtype: 'F12' }), four), 'has dtype "F12"'],
   ['a dtype of every object', safetensors(one({ dtype: 'constructor' }), four), 'has dtype "constructor"'],
   ['a dtype of a megabyte', safetensors(one({ dtype: 'F'.repeat(2 ** 20) }), four), 'has dtype "FFFF'],
@@ -99,9 +99,9 @@ const files: readonly Short[] = [
   [
     'bytes behind the last tensor',
     safetensors(one({}), new Uint8Array(5)),
-    '5 bytes of data were found where the header tells of 4',
+    '5 bytes of data, but the header describes 4',
   ],
-  ['a byte too few', safetensors(one({}), new Uint8Array(3)), '3 bytes of data were found where the header tells of 4'],
+  ['a byte too few', safetensors(one({}), new Uint8Array(3)), '3 bytes of data, but the header describes 4'],
   [
     'a tensor called __proto__',
     safetensors(`{"__proto__":${JSON.stringify(entry())}}`, four),
@@ -134,7 +134,7 @@ const files: readonly Short[] = [
   [
     'a value of a kind that is none',
     safetensors(withFacts(facts({}, [{ name: 'x', kind: 'toString', length: 1 }])), four),
-    'describes a value wrongly',
+    'has an invalid value',
   ],
   [
     'a dtype that the stored one cannot be',

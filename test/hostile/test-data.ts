@@ -70,7 +70,7 @@ const files: readonly Short[] = [
   ['dimensions packed and cut', field(DIMS, Uint8Array.of(0x80)), 'a number does not end'],
   ['a name that is not UTF-8', joinBytes([tensor(one), field(8, Uint8Array.of(0xff))]), 'is not UTF-8 text'],
   ['text', new TextEncoder().encode('not a tensor at all'), /is damaged/],
-  ['a sequence of sequences', deepSequence(3), 'something else than tensors', 'refused', 'sequence'],
+  ['a sequence of sequences', deepSequence(3), 'something other than tensors', 'refused', 'sequence'],
   ['a sequence 10 000 deep', deepSequence(10_000), 'nested deeper than 100', 'refused', 'sequence'],
   [
     'a sequence of 200 000 empty tensors',

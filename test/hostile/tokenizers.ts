@@ -20,8 +20,8 @@ type Short = readonly [name: string, content: string, says: RegExp | string, exi
 
 const files: readonly Short[] = [
   ['nothing', '', 'is not JSON'],
-  ['a list', '[]', 'holds no JSON object'],
-  ['null', 'null', 'holds no JSON object'],
+  ['a list', '[]', 'is not a JSON object'],
+  ['null', 'null', 'is not a JSON object'],
   ['a Git LFS pointer', 'version https://git-lfs.github.com/spec/v1', 'is a Git LFS pointer'],
   ['an empty object', '{}', 'cannot be used as a tokenizer'],
   ['a model of text', changed({ model: 'x' }), 'cannot be used as a tokenizer'],
@@ -77,7 +77,7 @@ export const rows: readonly Row[] = [
     make: (folder) => [file(NAME, JSON.stringify(small))(folder), file('tokenizer_config.json', '[]')(folder)],
     read: encode,
     exit: 'refused',
-    says: 'holds no JSON object',
+    says: 'is not a JSON object',
   },
   {
     name: '200 000 added tokens',

@@ -53,7 +53,7 @@ const manifests: readonly Short[] = [
   ],
   ['100 000 deep', nested(100_000, '{"a":', '}', '1'), 'nested deeper than 32'],
   ['a number of a megabyte', `{"ckpt_logs":{"1":{"start_step":${'1'.repeat(2 ** 20)}}}}`, 'should be a whole number'],
-  ['bytes after its end', `${logs({})}x`, 'has something after its end'],
+  ['bytes after its end', `${logs({})}x`, 'has extra text after its end'],
 ]
 
 const sidecar = {

@@ -193,7 +193,7 @@ export const rows: readonly Row[] = [
   command('--target with an escape', ['--target', '\u001b[2J:x'], 4, 'unknown runtime'),
   command('--target of a line break and a command', ['--target', 'x\n::error::y'], 4, 'unknown runtime'),
   command('--target ssh with an option', ['--target', 'ssh:-oProxyCommand=id'], 4, 'is refused because of the host'),
-  command('--target ort@../../evil', ['--target', 'ort@../../evil:cpu'], 4, 'which is not a version'),
+  command('--target ort@../../evil', ['--target', 'ort@../../evil:cpu'], 4, 'has the invalid version'),
   command('-k of 100 000 brackets', ['-k', nested(100_000, '(', ')', 'a')], 4, '-k'),
   command('-t of a group that does not end', ['-t', '(a'], 4, 'Invalid regular expression'),
   command('--shard 0/0', ['--shard', '0/0'], 4, 'expected i/n'),

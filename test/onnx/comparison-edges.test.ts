@@ -62,7 +62,7 @@ const edges: Readonly<Record<string, Edge>> = {
     floats(1, Number.NaN, 3),
     floats(1, 2, 3),
     'fail',
-    '1 of 3 values are NaN or infinite and not the same on both sides',
+    '1 of 3 values are NaN or infinite and differ between the sides',
   ),
   'number-nan': constants(floats(1, 2, 3), floats(1, Number.NaN, 3), 'fail', '1 of 3 values are NaN or infinite'),
   'nan-nan': constants(floats(1, Number.NaN, 3), floats(1, Number.NaN, 3), 'pass'),

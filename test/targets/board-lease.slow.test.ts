@@ -97,7 +97,7 @@ await describeWithBoard('the lease of a board', (board) => {
     const impatient = await assay(['test', 'm.onnx', '--target', `b=${board.spec},${runnerOf()},wait=1`], folder)
     expect(impatient.code).toBe(1)
     expect(impatient.stdout.replace(/\s+/g, ' ')).toMatch(
-      /b is not available: \S+ is held by \S+@\S+ \(process \d+\) for .* waited 1 s for it \(wait=\); "assay boards free \S+ --force" takes it away/,
+      /b is not available: \S+ is held by \S+@\S+ \(process \d+\) for .* waited 1 s for it \(wait=\); to take it anyway: "assay boards free \S+ --force"/,
     )
     const listed = await assay(['boards', board.spec], folder)
     expect(listed.stdout).toMatch(/held by \S+@\S+ \(process \d+\) for /)
@@ -122,7 +122,7 @@ await describeWithBoard('the lease of a board', (board) => {
     const { results } = JSON.parse((await first.end).stdout)
     const messages: string[] = results.map(({ error }: { error: { message: string } }) => error.message)
     expect(messages).toHaveLength(2)
-    for (const message of messages) expect(message).toMatch(/was taken away: its lease was freed, or had run out$/)
+    for (const message of messages) expect(message).toMatch(/was taken away: its lease was freed or had expired$/)
     await until(() => board.isLeftClean(), 'the board is as it was')
   })
 
@@ -218,7 +218,7 @@ await describeWithBoard('the lease of a board', (board) => {
     const texts = twice.results.map(({ verdict, error }) => error?.message ?? verdict)
     expect(texts.filter((text) => text === 'pass')).toHaveLength(1)
     expect(texts.join('\n')).toMatch(
-      /this run uses the board \S+ also as \S+:\d+; write its address and port the same way/,
+      /this run also names the board \S+ as \S+:\d+; write its address and port the same way/,
     )
   })
 

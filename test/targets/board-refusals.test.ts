@@ -103,7 +103,7 @@ await describeWithBoard('a board that cannot be used', (board) => {
     const listed = await assay(['boards', board.spec], folder)
     expect([listed.code, oneLine(listed.stdout)]).toEqual([1, expect.stringContaining('is not the one in')])
     expect(await reasonOf(`${board.spec},${runnerOf()}`)).toMatch(
-      /^the host key of \[127\.0\.0\.1\]:\d+ is not the one in .*known_hosts; either the board was installed anew or this is another machine\. If it is the board: ssh-keygen -R '\[127\.0\.0\.1\]:\d+' -f .*, then ssh-keyscan -p \d+ 127\.0\.0\.1 >> /,
+      /^the host key of \[127\.0\.0\.1\]:\d+ is not the one in .*known_hosts; either the board was reinstalled or this is another machine\. If it is the board: ssh-keygen -R '\[127\.0\.0\.1\]:\d+' -f .*, then ssh-keyscan -p \d+ 127\.0\.0\.1 >> /,
     )
     expect(board.blobs()).toEqual([])
     rmSync(board.knownHosts)
@@ -127,7 +127,7 @@ await describeWithBoard('a board that cannot be used', (board) => {
     writeFileSync(open, readFileSync(board.identity), { mode: 0o644 })
     chmodSync(open, 0o644)
     expect(await reasonOf(`${board.spec.replace(board.identity, open)},program=x`)).toMatch(
-      /because others can read it; chmod 600 mends that/,
+      /because others can read it; run chmod 600 on it/,
     )
     expect(await reasonOf('ssh:127.0.0.1,program=x', { PATH: temporaryFolder('no ssh') })).toContain(
       'there is no ssh in PATH',

@@ -21,9 +21,12 @@ function resultOf({ results }: JsonReport, model: string, target: string): Resul
 
 describeWithBrowser('a browser target that is not available', () => {
   const absent: [string, RegExp][] = [
-    ['chromium:wasm,browser=./nope', /: browser=\.\/nope is no program that can be started$/],
+    ['chromium:wasm,browser=./nope', /: browser=\.\/nope is not a program that can be started$/],
     ['chromium:wasm,browser=./ends', /: the browser ended with exit code 3 before .*: cannot open display :77$/],
-    ['chromium:webgpu,ort=1.20.1', /: onnxruntime-web 1\.20\.1 has no bundle for webgpu; webgpu-jsep is the WebGPU/],
+    [
+      'chromium:webgpu,ort=1.20.1',
+      /: onnxruntime-web 1\.20\.1 has no bundle for webgpu; its WebGPU device is webgpu-jsep/,
+    ],
     ['browser:wasm,wait=2', /: nobody opened the page within 2 s; wait= sets how long to wait$/],
   ]
   const withoutCard = existsSync('/dev/dri')

@@ -118,9 +118,9 @@ describe('a command target that cannot work', () => {
 
   test.each([
     ['command:./runer', `cannot start ./runer: there is no file ${folder}/runer; did you mean runner?`],
-    ['command:./runner.py', `${folder}/runner.py is not executable; chmod +x it, or start it by its interpreter`],
+    ['command:./runner.py', `${folder}/runner.py is not executable; run chmod +x, or start it with its interpreter`],
     ['command:no-such-program-x', 'cannot start no-such-program-x: no program of this name in PATH'],
-    ['command:./runner,cwd=nowhere', `there is no folder ${folder}/nowhere to work in (cwd=nowhere)`],
+    ['command:./runner,cwd=nowhere', `the working folder ${folder}/nowhere does not exist (cwd=nowhere)`],
   ])('%s is an error that says what was looked for', async (target, words) => {
     const { results, code } = await assayJson(['test', 'model.onnx', '--target', target], folder)
     expect(results[0]!.error).toMatchObject({ stage: 'discover', message: expect.stringContaining(words) })

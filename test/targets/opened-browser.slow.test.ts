@@ -74,7 +74,7 @@ describeWithBrowser('a page that does not come back', () => {
     await closeBrowser(browser)
     const { stdout, stderr } = await running
     const { results } = JSON.parse(stdout) as JsonReport
-    const waits = stderr.match(/^browser:wasm,wait=20 waits for its page to come back: http:\/\/127\.0\.0\.1:/gm)
+    const waits = stderr.match(/^browser:wasm,wait=20 is waiting for its page to come back: http:\/\/127\.0\.0\.1:/gm)
     expect(waits).toHaveLength(1)
     expect(results.map(({ verdict }) => verdict)).toEqual(['error', 'error', 'error'])
     const [first, second] = results.map(({ error }) => error)

@@ -46,14 +46,13 @@ describe('a toolchain that fails is an error at its stage, and says how', () => 
       /^toolchain:fails: node faulty-tool\.mjs ended with exit code 3: error: MatMul of 5 dimensions is not supported$/,
     dies: /^toolchain:dies: node faulty-tool\.mjs was killed by SIGSEGV$/,
     hangs: /^toolchain:hangs: node faulty-tool\.mjs did not end within 700 ms$/,
-    'no-artifact': /^toolchain:no-artifact: node faulty-tool\.mjs ended well but wrote no \{artifact\}$/,
-    'empty-artifact': /: node faulty-tool\.mjs ended well but wrote an empty \{artifact\}$/,
+    'no-artifact': /^toolchain:no-artifact: node faulty-tool\.mjs succeeded but wrote no \{artifact\}$/,
+    'empty-artifact': /: node faulty-tool\.mjs succeeded but wrote an empty \{artifact\}$/,
     floods: /^toolchain:floods: node faulty-tool\.mjs ended with exit code 1/,
   }
   const RUN_ERRORS = {
     'wrong-shape': /: output "y" has shape \(3, 2\), the model declares \(2, 3\)$/,
-    'wrong-dtype':
-      /: output "y" is float64, the model declares float32; if it is to compute in another precision, say so with dtype=$/,
+    'wrong-dtype': /: output "y" is float64, the model declares float32; if another precision is intended, set dtype=$/,
     'no-output': /: output "y" was not written: there is no output_0\.npy in \{outputs\}$/,
     garbage: /: output "y" cannot be read: \{outputs\}\/output_0\.npy is .*expected an \.npy file/,
     'cut-off': /: output "y" cannot be read: .*20 bytes of data/,

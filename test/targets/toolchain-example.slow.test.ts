@@ -135,7 +135,7 @@ describeWith('engines', hasNumPy, 'the compiler of the example', () => {
   })
 
   test.each([
-    ['toolchain:tiny', 'toolchain tiny uses {chip_file}, and the target names none; give it as chip=chips/a.json'],
+    ['toolchain:tiny', 'toolchain tiny uses {chip_file}, but the target does not give it; use chip=chips/a.json'],
     ['toolchain:tiny,chip=a', 'but chip=a is only a name; give its JSON file, as in chip=chips/a.json'],
   ])('%s is an error at compile', async (target, words) => {
     const { results } = await assayJson(['test', 'net.onnx', '--target', target], folder, ENV)

@@ -3,21 +3,21 @@ import type { ElementReader, OpenPair } from './element-reader.ts'
 import { EXPLAINED } from './finding.ts'
 import { randomFractions, squaredDistance, squaredSpread } from './samples.ts'
 
-/** Which index of the reference each index of the target holds, along one axis; −1: none that is known. */
+/** For one axis: which index of the reference each index of the target holds; −1: unknown. */
 export interface AxisMap {
   readonly axis: number
   readonly sources: readonly number[]
 }
 
-/** Elements that an index must have before two of them can be told apart. */
+/** How many elements an index needs so that two indices can be told apart. */
 const FEWEST_PER_INDEX = 4
-/** Elements of each index that are looked at. */
+/** How many elements of each index are compared. */
 const LOOKED_AT = 16
 const MOST_INDICES = 4096
-/** Where every index has to be read by itself. */
+/** The most indices if each index must be read separately. */
 export const MOST_SCATTERED = 1024
 
-/** Finds, from a few elements of every index, axes along which the target has the reference's slices elsewhere. */
+/** Finds axes along which the target has the reference's slices at other indices, from a few elements per index. */
 export function findAxisMaps(pair: OpenPair): AxisMap[] {
   return pair.shape.flatMap((size, axis) => {
     const inner = elementCount(pair.shape.slice(axis + 1))
@@ -33,7 +33,7 @@ export function findAxisMaps(pair: OpenPair): AxisMap[] {
   })
 }
 
-/** First places of some of the columns along an axis. */
+/** The first places of some columns along an axis. */
 function someColumns(columns: number, inner: number, size: number): number[] {
   const random = randomFractions(columns)
   const count = Math.min(columns, LOOKED_AT)
@@ -43,7 +43,7 @@ function someColumns(columns: number, inner: number, size: number): number[] {
   })
 }
 
-/** The looked-at elements of every index. */
+/** The compared elements of every index. */
 function signatures(reader: ElementReader, columns: readonly number[], size: number, inner: number): Float64Array[] {
   const found = Array.from({ length: size }, () => new Float64Array(columns.length))
   const numbers = new Float64Array(inner === 1 ? size : 1)
@@ -60,7 +60,7 @@ function signatures(reader: ElementReader, columns: readonly number[], size: num
 function matchIndices(reference: readonly Float64Array[], target: readonly Float64Array[]): number[] {
   return target.map((signature, index) => {
     const own = squaredDistance(signature, reference[index]!)
-    // A slice that is where it belongs needs no other explanation, nor can a constant one be told from others.
+    // Skip slices that are in place, and constant ones, which cannot be told apart.
     const spread = squaredSpread(signature)
     if (own === 0 || Number.isNaN(own)) return own === 0 ? index : -1
     const best = nearest(signature, reference)

@@ -1,7 +1,7 @@
 /** Longer axes are kept in bins of a power of two. */
 const MOST_BINS = 1 << 20
 
-/** What was added up along one axis, by index, or by bins of indices of a long one. */
+/** Sums along one axis, by index or, for long axes, by bins of indices. */
 export interface AxisProfile {
   readonly axis: number
   readonly size: number
@@ -17,7 +17,7 @@ interface Level {
   readonly sums: Float64Array
 }
 
-/** Adds up numbers of a tensor by index along every axis that has more than one. */
+/** Adds up a tensor's numbers by index, along every axis with more than one index. */
 export class AxisProfiles {
   readonly #levels: readonly Level[]
 
@@ -25,7 +25,7 @@ export class AxisProfiles {
     this.#levels = shape.flatMap((size, axis) => (size > 1 ? [levelOf(axis, size)] : [])).reverse()
   }
 
-  /** `numbers` belong to consecutive elements from `first` on. Sums along one axis are the numbers of the next one. */
+  /** `numbers` belong to consecutive elements starting at `first`. The sums along one axis are added up along the next. */
   add(first: number, numbers: Float64Array): void {
     let [at, values] = [first, numbers]
     for (const level of this.#levels) {
@@ -71,7 +71,7 @@ function addLevel({ size, shift, sums }: Level, first: number, values: Float64Ar
   return outer
 }
 
-/** Returns the sum of all, in two parts, since each addition waits for the one before it. */
+/** Returns the sum of all. It keeps two partial sums, so that additions need not wait for each other. */
 function addEach(sums: Float64Array, index: number, values: Float64Array, from: number, to: number): number {
   let [even, odd] = [0, 0]
   let at = from
@@ -86,7 +86,7 @@ function addEach(sums: Float64Array, index: number, values: Float64Array, from: 
   return even + odd + values[at]!
 }
 
-/** As addEach, where an axis is so long that several indices share a bin. */
+/** Like addEach, for an axis whose indices share bins. */
 function addBins(
   sums: Float64Array,
   index: number,

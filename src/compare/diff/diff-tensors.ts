@@ -17,20 +17,20 @@ import { layoutSlice, parseSlice, sliceAt } from './slice.ts'
 import { type Survey, surveyPair } from './survey.ts'
 
 export interface DiffOptions {
-  /** How the pair is judged; by default floats as a whole model of their own precision would be, the rest exactly. */
+  /** How to judge the pair; by default floats with whole-model tolerances of their precision, all else exactly. */
   readonly ruleOf?: (tensorName: string, spec: TensorSpec) => Rule
   /** Such as threads that read the files of both sides themselves. */
   readonly measurer?: PairMeasurer
-  /** Reads tensors where they lie; otherwise they are held in memory. */
+  /** Reads tensors from their files; without it they are held in memory. */
   readonly open?: OpenElements
-  /** Surveys two tensors another way than here and at once; null for those that it leaves alone. */
+  /** Another way to survey two tensors; null: survey these here. */
   readonly survey?: (reference: TensorSource, target: TensorSource) => Promise<Survey> | null
-  /** The slice that is shown, such as `0,:,:,17`; by default the last two axes at the worst place. */
+  /** The slice to show, for example `0,:,:,17`; by default the last two axes at the worst place. */
   readonly slice?: string
   readonly pictureSize?: PictureSize
 }
 
-/** One side: what it is and what is known of its numbers; null for strings. */
+/** One side and statistics of its numbers (null for strings). */
 export interface DiffSide extends TensorSpec {
   readonly facts: SideFacts | null
 }
@@ -43,13 +43,13 @@ export interface TensorDiff {
   /** Verdict, metrics and worst places. */
   readonly output: OutputResult
   readonly findings: readonly DiffFinding[]
-  /** |t − r| by half decades; null where shapes differ. */
+  /** Histogram of |t − r| by half decades; null if shapes differ. */
   readonly histogram: ErrorHistogram | null
   /** The smallest and the largest error that the rule allows at any place. */
   readonly limits: { readonly least: number; readonly most: number } | null
   /** Sums of squared errors by index of every axis. */
   readonly axes: readonly AxisProfile[]
-  /** The slice with the worst place, or the one that was asked for. */
+  /** The requested slice, or the one with the worst place. */
   readonly picture: Picture | null
   readonly neighbours: Neighbours | null
 }
@@ -57,7 +57,7 @@ export interface TensorDiff {
 const PICTURE: PictureSize = { rows: 32, columns: 64 }
 const AROUND: PictureSize = { rows: 5, columns: 3 }
 
-/** Judges two tensors and finds out what their difference looks like: every claim is measured on all elements. */
+/** Judges two tensors and explains their difference; every claim is measured on all elements. */
 export async function diffTensors(
   reference: TensorSource,
   target: TensorSource,
@@ -89,7 +89,7 @@ function sideOf({ name, dtype, shape }: TensorSource, facts: SideFacts | null): 
   return { name, dtype, shape, facts }
 }
 
-/** Floats of two precisions are compared all the same, by the rule of the coarser one; that they differ stays a failure. */
+/** Floats of two precisions are compared by the rule of the coarser one; the dtype mismatch is still a failure. */
 async function judge(reference: TensorSource, target: TensorSource, options: DiffOptions): Promise<OutputResult> {
   const { measurer } = options
   const context = { generated: false, targetDType: null, measurer }

@@ -3,14 +3,14 @@ import { elementCount, type TensorSource } from '../../domain/tensor.ts'
 import { decodeNumbers } from '../../tensors/decode.ts'
 import { readWhole } from '../../tensors/read-whole.ts'
 
-/** Reads the numbers of a tensor anywhere and at once. */
+/** Reads a tensor's numbers at any place, synchronously. */
 export interface ElementReader {
   /** Numbers of `count` elements from element `first` on, into the start of `out`. */
   read(first: number, count: number, out: Float64Array): void
   close(): void
 }
 
-/** Opens a tensor without holding it whole; null for those that have to be held. */
+/** Opens a tensor without loading it whole; null if it must be loaded. */
 export type OpenElements = (source: TensorSource) => ElementReader | null
 
 const LARGEST_IN_MEMORY = 2 ** 30
@@ -21,7 +21,7 @@ async function openElements(source: TensorSource, open?: OpenElements): Promise<
 
 async function inMemory(source: TensorSource): Promise<ElementReader> {
   if (source.byteLength > LARGEST_IN_MEMORY) {
-    const what = `tensor "${source.name}" has ${source.byteLength} bytes that can be read only as a whole, at most ${LARGEST_IN_MEMORY} can be`
+    const what = `tensor "${source.name}" has ${source.byteLength} bytes that must be read at once, and the limit is ${LARGEST_IN_MEMORY}`
     throw new FormatError('too-large', `${what}; store it as .npy or safetensors in this machine's byte order`)
   }
   const bytes = await readWhole(source)
@@ -31,7 +31,7 @@ async function inMemory(source: TensorSource): Promise<ElementReader> {
   }
 }
 
-/** A complex tensor as real numbers, with a last axis for real and imaginary part; others as they are. */
+/** A complex tensor as real numbers with a last axis of size 2; other tensors unchanged. */
 export function asReal(source: TensorSource): TensorSource {
   if (source.dtype !== 'complex64' && source.dtype !== 'complex128') return source
   const dtype = source.dtype === 'complex64' ? 'float32' : 'float64'

@@ -8,11 +8,11 @@ export interface ErrorBin {
 export interface ErrorHistogram {
   /** Places without an error. */
   readonly zero: number
-  /** Half decades, ascending; without the empty ones at both ends. */
+  /** Half decades, ascending, without empty ones at either end. */
   readonly bins: readonly ErrorBin[]
 }
 
-/** What was counted; can be sent from thread to thread. */
+/** The counts, in a form that can be sent between threads. */
 export interface CountedErrors {
   readonly zero: number
   readonly counts: Float64Array
@@ -24,13 +24,13 @@ const BINS = 1268
 const EDGES = Float64Array.from({ length: BINS + 1 }, (_, bin) => edge(bin))
 
 const CODES = 2048
-/** Denormal and huge numbers, whose float32 says too little. */
+/** Denormal and huge numbers, which float32 cannot represent well. */
 const UNKNOWN = -1
 
 const float = new Float32Array(1)
 const bits = new Uint32Array(float.buffer)
 
-/** Of every top 12 bits of a float32 the half decade that the smallest such number lies in; an edge may follow. */
+/** For every top 12 bits of a float32: the half decade of the smallest such number; an edge may follow. */
 const HALF_DECADES = Int16Array.from({ length: CODES }, (_, code) => {
   // Rounding to float32 moves a number by less than this.
   return code < 16 || code >= CODES - 16 ? UNKNOWN : halfDecade(floatOf(code) * (1 - 1e-6))
@@ -41,7 +41,7 @@ function floatOf(code: number): number {
   return float[0]!
 }
 
-/** Counters of one bin that neighbours take in turn: adding to the same one again and again waits for itself. */
+/** Counters per bin, used in turn: repeated additions to one counter would wait for each other. */
 const LANES = 4
 /** Counters hold 32 bits. */
 const MOST_COUNTED = 2 ** 31
@@ -88,7 +88,7 @@ export class ErrorCounter {
   }
 }
 
-/** The histogram of all parts; `others` were added as zeros and are none. */
+/** The histogram of all parts, without the `others`, which were counted as zeros. */
 export function listErrors(parts: readonly CountedErrors[], others: number): ErrorHistogram {
   const counts = new Float64Array(BINS)
   for (const part of parts) for (let bin = 0; bin < BINS; bin++) counts[bin]! += part.counts[bin]!

@@ -11,7 +11,7 @@ import { constantFindings, nonFiniteFindings, placeFindings } from './structure-
 import type { Survey } from './survey.ts'
 import { valueFindings } from './value-findings.ts'
 
-/** What the difference of two tensors of one shape looks like; nothing where there is none. */
+/** Explains the difference of two tensors of equal shape; empty if they do not differ. */
 export function explain(pair: OpenPair, survey: Survey, output: OutputResult, dtype: DType): DiffFinding[] {
   const { sums } = survey
   const nonFinite = nonFiniteFindings(survey, pair.shape)
@@ -42,7 +42,7 @@ function explainErrors(
   return [...grids, ...where, ...(where.length > 0 ? [] : [remainingFinding(survey, before, pair.shape)])]
 }
 
-/** Whether two tensors of different shapes hold the same values all the same. */
+/** Whether two tensors of different shapes hold the same values. */
 export function explainShapes(pair: OpenPair, targetShape: readonly number[], target: SideFacts): DiffFinding[] {
   if (target.mean === null || target.std === null || target.std === 0) return []
   const samples = samplePair(pair, [])

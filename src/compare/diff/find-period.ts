@@ -1,9 +1,9 @@
 import type { AxisProfile } from './axis-profiles.ts'
 
 const LONGEST = 64
-/** A pattern has to come back so often. */
+/** How often a pattern must repeat. */
 const REPEATS = 4
-/** The part of the profile's variance that its average period has to explain. */
+/** The share of the profile's variance that its average period must explain. */
 const REGULAR = 0.9
 /** The strongest index of a period against the average one. */
 const CONTRAST = 2
@@ -12,7 +12,7 @@ export interface Period {
   readonly period: number
   /** Indices within a period that are strong. */
   readonly residues: readonly number[]
-  /** What they hold of the whole. */
+  /** Their share of the total. */
   readonly share: number
 }
 
@@ -33,7 +33,7 @@ export function findPeriod({ size, binSize, sums }: AxisProfile): Period | null 
   return null
 }
 
-/** The mean of every residue. */
+/** The mean for each residue of the period. */
 function fold(sums: Float64Array, period: number): Float64Array {
   const [folded, counts] = [new Float64Array(period), new Float64Array(period)]
   for (let i = 0; i < sums.length; i++) {

@@ -6,7 +6,7 @@ const WINDOW = 64
 const FURTHEST = 4096
 const FEWEST = 2 * WINDOW
 
-/** By how many places in memory the target seems to lie further on than the reference; null if it does not seem so. */
+/** By how many places the target seems to be shifted in memory; null: it does not seem shifted. */
 export function findShift(pair: OpenPair): number | null {
   if (pair.count < FEWEST) return null
   const start = Math.floor((pair.count - WINDOW) / 2)

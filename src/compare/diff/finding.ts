@@ -26,14 +26,14 @@ export interface DiffFinding {
   readonly kind: FindingKind
   /** One plain sentence with the numbers that prove it. */
   readonly text: string
-  /** relL2 of the tensors as they are; null where shapes differ. */
+  /** relL2 of the unchanged tensors; null if shapes differ. */
   readonly before: number | null
-  /** relL2 of what is left once the finding is undone; null where nothing can be. */
+  /** relL2 after undoing the finding; null if it cannot be undone. */
   readonly after: number | null
   readonly evidence: Readonly<Record<string, number | string | readonly number[]>>
 }
 
-/** An explanation has to take away this part of ‖t − r‖, that is 99 % of its square. */
+/** An explanation may leave only this part of ‖t − r‖, so it explains 99 % of the square. */
 export const EXPLAINED = 0.1
 
 /** Fewer elements than this fit too many explanations. */

@@ -42,7 +42,7 @@ describe('places', () => {
     const [found] = await findingsOf(filled(SHAPE, (n, c, y, x) => VALUES[((n! * 16 + y!) * 24 + x!) * 6 + c!]!))
     const evidence = { axes: [0, 3, 1, 2], readAs: [2, 16, 24, 6], compared: 4608 }
     expect(found).toMatchObject({ kind: 'transposed', after: 0, evidence })
-    expect(found!.text).toContain('read as (2, 16, 24, 6), as channels first (NCHW) taken for channels last (NHWC)')
+    expect(found!.text).toContain('read as (2, 16, 24, 6), so channels first (NCHW) is read as channels last (NHWC)')
     const [last] = await findingsOf(filled(SHAPE, (n, c, y, x) => VALUES[((n! * 24 + x!) * 6 + c!) * 16 + y!]!))
     expect(last).toMatchObject({
       kind: 'transposed',
@@ -123,7 +123,7 @@ describe('places', () => {
   test('what was not tried is not said to be tried', async () => {
     const shape = [2, 2, 2, 2, 2, 4]
     const { findings } = await diffTensors(tensor(shape, normal(128)), tensor(shape, normal(128, 3)))
-    expect(findings[0]!.text).toContain('(not tried: other orders of so many axes)')
+    expect(findings[0]!.text).toContain('(not tried: other orders of this many axes)')
     expect(findings[0]!.text).not.toContain('transposed')
   })
 })
@@ -206,7 +206,7 @@ describe('values', () => {
   test('a few elements fit everything, so nothing is claimed', async () => {
     const { findings } = await diffTensors(tensor([3], [1, 2, 3]), tensor([3], [2, 4, 6]))
     expect(findings.map(({ kind }) => kind)).toEqual(['unexplained'])
-    expect(findings[0]!.text).toBe('no explanation: 3 elements fit too many of them')
+    expect(findings[0]!.text).toBe('no explanation: too many would fit 3 elements')
   })
 })
 
@@ -247,7 +247,7 @@ describe('structure', () => {
     const inf = Number.POSITIVE_INFINITY
     const { findings } = await diffTensors(of(inf, -inf, Number.NaN, inf, inf), of(-inf, inf, inf, 5, inf))
     expect(findings[0]!.text).toBe(
-      'not finite: 2 infinite on both sides, with the other sign in the target; 1 NaN on one side and infinite on the other; 1 finite in the target where the reference is not; the first at [0]',
+      'not finite: 2 infinite on both sides, with the opposite sign in the target; 1 NaN on one side and infinite on the other; 1 finite in the target where the reference is not; the first at [0]',
     )
   })
 
@@ -255,7 +255,7 @@ describe('structure', () => {
     const large = VALUES.map((value) => value * 30_000)
     const half = large.map((value) => (Math.abs(value) >= 65_520 ? value * Number.POSITIVE_INFINITY : value))
     const { findings } = await diffTensors(tensor(SHAPE, large), tensor(SHAPE, half))
-    expect(findings[0]!.text).toContain('float16 ends at 65504')
+    expect(findings[0]!.text).toContain('the float16 maximum is 65504')
   })
 
   test('noise has no structure, and an error that grows with the reference is not called so', async () => {

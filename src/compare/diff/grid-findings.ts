@@ -9,12 +9,12 @@ import { coarserDTypes } from './value-findings.ts'
 
 const BLOCK = 16384
 const MOST_LEVELS = 256
-/** A number counts as on a grid that lies this part of a step beside it. */
+/** A number this close to a grid point, in steps, counts as on the grid. */
 const GRID_SLACK = 1e-3
-/** The reference must have more than the target: this part of its numbers is off the grid. */
+/** More than this share of the reference's numbers must be off the grid. */
 const OFF_REFERENCE = 0.5
 
-/** Whether the target's values, whatever they are, come from a coarser set than the reference's. */
+/** Whether the target's values come from a coarser set than the reference's. */
 export function gridFindings(pair: OpenPair, samples: Samples, survey: Survey, dtype: DType): DiffFinding[] {
   if (survey.sums.finite < 2 * FEWEST || dtypeKind(dtype) !== 'float') return []
   const found = quantised(pair, samples, survey) ?? storedAs(pair, samples, dtype)
@@ -29,7 +29,7 @@ function storedAs(pair: OpenPair, { reference, target }: Samples, dtype: DType):
   const off = (reader: ElementReader) => countAll(pair, reader, (numbers) => countOff(numbers, coarser))
   if (off(pair.target) > 0) return null
   const share = 100 * (1 - off(pair.reference) / pair.count)
-  const text = `lower precision: all ${pair.count} values of the target are ${coarser} numbers, of the reference's ${formatNumber(share, 2)} %`
+  const text = `lower precision: all ${pair.count} values of the target are ${coarser} numbers; of the reference's, ${formatNumber(share, 2)} % are`
   return {
     kind: 'precision',
     text,
@@ -72,7 +72,7 @@ function quantised(pair: OpenPair, samples: Samples, { target }: Survey): DiffFi
   return { kind: 'quantised', text, before: null, after: null, evidence: { step, levels } }
 }
 
-/** The smallest distance of two values, if all are so few and on its grid; null otherwise. */
+/** The smallest distance of two values, if there are few values and all lie on that grid; else null. */
 function stepOf(numbers: Float64Array): number | null {
   const values = Float64Array.from(new Set(numbers.filter(Number.isFinite))).sort()
   if (values.length < 3 || values.length > Math.min(MOST_LEVELS, numbers.length / 4)) return null

@@ -9,7 +9,7 @@ const STOPS: readonly Rgb[] = [
 ]
 const NOT_FINITE: Rgb = [0, 220, 220]
 
-/** Part of the scale that an error takes; the square root shows small errors beside large ones. */
+/** The error as a part of the scale; the square root keeps small errors visible beside large ones. */
 export function strength(error: number, most: number): number {
   return most > 0 ? Math.sqrt(error / most) : 0
 }

@@ -5,19 +5,19 @@ import { Residual } from './residual.ts'
 
 const ROOM = 1 << 18
 
-/** Indices of the target that follow each other and whose sources do too. */
+/** A run of consecutive target indices whose sources are consecutive too. */
 interface Stretch {
   readonly index: number
   readonly source: number
   readonly length: number
 }
 
-/** How far the target's slices along an axis lie from the reference's that they are said to hold, on all elements. */
+/** Measures on all elements how far the target's slices along an axis are from the reference slices they should hold. */
 export function measureAxisMap(pair: OpenPair, { axis, sources }: AxisMap): Residual {
   return measureStretches(pair, stretchesOf(sources), sources.length, elementCount(pair.shape.slice(axis + 1)))
 }
 
-/** The same for all elements in memory, `by` places further on than in the reference; and for those that came round. */
+/** The same for a shift of all elements by `by` places in memory; elements that wrapped around are measured apart. */
 export function measureShift(pair: OpenPair, by: number): { kept: Residual; wrapped: Residual } {
   const size = pair.count
   const kept = { index: Math.max(0, by), source: Math.max(0, -by), length: size - Math.abs(by) }
@@ -42,7 +42,7 @@ function measureStretches(pair: OpenPair, stretches: readonly Stretch[], size: n
   return slab <= ROOM ? measureSlabs(pair, stretches, inner, slab) : measureRuns(pair, stretches, inner, slab)
 }
 
-/** Several whole slabs at once, put in order in memory. */
+/** Reads several whole slabs at once and reorders them in memory. */
 function measureSlabs(pair: OpenPair, stretches: readonly Stretch[], inner: number, slab: number): Residual {
   const residual = new Residual()
   const room = Math.floor(ROOM / slab) * slab

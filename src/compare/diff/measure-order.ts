@@ -3,7 +3,7 @@ import type { ElementReader, OpenPair } from './element-reader.ts'
 import type { MemoryOrder } from './memory-orders.ts'
 import { Residual } from './residual.ts'
 
-/** Elements of a tile of either side. */
+/** The elements of a tile, for both sides. */
 const TILE = 1 << 16
 const SIDE = 256
 
@@ -14,7 +14,7 @@ interface Axis {
   readonly reference: number
 }
 
-/** How far the target lies from the reference in another order of its axes, on all elements, tile by tile. */
+/** Measures on all elements, tile by tile, how far the target is from the reference with reordered axes. */
 export function measureOrder(pair: OpenPair, order: MemoryOrder): Residual {
   const axes = mergedAxes(order)
   const residual = new Residual()
@@ -32,7 +32,7 @@ export function measureOrder(pair: OpenPair, order: MemoryOrder): Residual {
   return residual
 }
 
-/** Neighbouring axes of the result that are neighbours in the tensor as it is are one. */
+/** Merges axes that are neighbours both in the result and in the tensor. */
 function mergedAxes({ shape, strides }: MemoryOrder): Axis[] {
   const axes: Axis[] = []
   for (let k = shape.length - 1; k >= 0; k--) {
@@ -45,7 +45,7 @@ function mergedAxes({ shape, strides }: MemoryOrder): Axis[] {
   return axes
 }
 
-/** First places, in both tensors, of everything that the axes enumerate. */
+/** The first places, in both tensors, of everything the axes enumerate. */
 function* places(axes: readonly Axis[]): Generator<readonly [target: number, reference: number]> {
   const [axis, ...rest] = axes
   if (!axis) return yield [0, 0]
@@ -54,7 +54,7 @@ function* places(axes: readonly Axis[]): Generator<readonly [target: number, ref
   }
 }
 
-/** Reads tiles of rows and columns, which lie the other way round in the reference. */
+/** Reads tiles whose rows are columns in the reference. */
 class TileReader {
   readonly #pair: OpenPair
   readonly #rows: Axis

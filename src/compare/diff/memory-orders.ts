@@ -1,19 +1,19 @@
 import { elementCount } from '../../domain/tensor.ts'
 
-/** Axes of a tensor in another order, and where an element in that order lies in the tensor as it is. */
+/** A tensor with reordered axes, and where each element is in the original tensor. */
 export interface MemoryOrder {
-  /** What the tensor's memory is read as before its axes are put in order. */
+  /** The shape that the memory is read as before the axes are reordered. */
   readonly from: readonly number[]
-  /** As for numpy.transpose: axis k of the result is axis `axes[k]`; axes of size 1 stay where they are. */
+  /** As in numpy.transpose, axis k of the result is axis `axes[k]`; axes of size 1 stay in place. */
   readonly axes: readonly number[]
   readonly shape: readonly number[]
-  /** Of the result's axes in the tensor as it is. */
+  /** Strides of the result's axes in the original tensor. */
   readonly strides: readonly number[]
 }
 
 const MOST_AXES = 4
 
-/** All orders of the axes that change where elements lie; none for more than four axes of more than one index. */
+/** All axis orders that move elements; none if more than four axes have more than one index. */
 export function memoryOrders(shape: readonly number[]): MemoryOrder[] {
   const long = shape.flatMap((size, axis) => (size > 1 ? [axis] : []))
   if (long.length < 2 || !canTestOrders(shape)) return []
@@ -22,7 +22,7 @@ export function memoryOrders(shape: readonly number[]): MemoryOrder[] {
     .map((order) => memoryOrder(shape, order, long))
 }
 
-/** The other way round: memory is read as a tensor with the axes of `shape` in another order, then put into that shape. */
+/** The reverse: memory is read with the axes of `shape` reordered, then transposed into `shape`. */
 export function misreadOrders(shape: readonly number[]): MemoryOrder[] {
   return memoryOrders(shape).map(({ axes, shape: from }) => inOrder(from, inverse(axes)))
 }
@@ -51,13 +51,13 @@ function inOrder(from: readonly number[], axes: readonly number[]): MemoryOrder 
   }
 }
 
-/** In lexical order, so that the first one changes nothing. */
+/** In lexical order, so the first one is the identity. */
 function permutations(items: readonly number[]): number[][] {
   if (items.length <= 1) return [[...items]]
   return items.flatMap((item) => permutations(items.filter((other) => other !== item)).map((rest) => [item, ...rest]))
 }
 
-/** Where the element at a flat place of the result lies in the tensor as it is. */
+/** Maps a flat place of the result to its place in the original tensor. */
 export function sourcePlace({ shape, strides }: Pick<MemoryOrder, 'shape' | 'strides'>, place: number): number {
   let [rest, source] = [place, 0]
   for (let k = shape.length - 1; k >= 0; k--) {

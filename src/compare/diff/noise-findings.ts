@@ -10,24 +10,24 @@ const FEWEST_FOR_NOISE = 1024
 /** A correlation of this size explains 1 % of the squared error; few elements have larger ones by chance. */
 const NO_CORRELATION = 0.1
 const CHANCE = 4
-/** An index of an axis may have so many times its even share. */
+/** How many times its even share one index of an axis may have. */
 const UNEVEN = 3
 const FEWEST_PER_INDEX = 16
 
-/** What tells noise from structure, measured on all elements. */
+/** Facts that distinguish noise from structure, measured on all elements. */
 interface NoiseFacts {
-  /** Of the error with the reference, and with its neighbour in memory. */
+  /** Correlation of the error with the reference, and with its neighbour in memory. */
   readonly withReference: number
   readonly withNeighbour: number
-  /** Of the target with the reference. */
+  /** Correlation of the target with the reference. */
   readonly betweenSides: number
-  /** Mean error in standard deviations of the error. */
+  /** The mean error, in standard deviations of the error. */
   readonly bias: number
-  /** The largest share of an index, times how many indices there are. */
+  /** The largest share of any index, times the number of indices. */
   readonly unevenness: number
 }
 
-/** The last word where no explanation was found: noise if it behaves like noise, otherwise not explained. */
+/** The finding when nothing else explains the difference: noise if it behaves like noise, otherwise unexplained. */
 export function remainingFinding(survey: Survey, relL2: number, shape: readonly number[]): DiffFinding {
   const facts = noiseFacts(survey)
   const { finite } = survey.sums
@@ -47,21 +47,20 @@ export function remainingFinding(survey: Survey, relL2: number, shape: readonly 
   }
 }
 
-/** What was tried in vain; a shape may have more axes or indices than are tried. */
+/** Lists the explanations that failed, and those that were not tried because the shape is too large. */
 function testedText(shape: readonly number[]): string {
   const order = canTestOrders(shape) ? ['transposed'] : []
   const slices = shape.every((size) => size <= MOST_SCATTERED) ? ['permuted', 'reversed'] : []
   const words = [...order, ...slices, 'rolled', 'scaled', 'offset', 'clipped', 'rounded', 'periodic']
   const left = [
-    ...(order.length > 0 ? [] : ['other orders of so many axes']),
+    ...(order.length > 0 ? [] : ['other orders of this many axes']),
     ...(slices.length > 0 ? [] : [`slices along axes of more than ${MOST_SCATTERED} indices`]),
   ]
   return `${words.join(', ')}, nor confined to a part${left.length > 0 ? ` (not tried: ${left.join(', ')})` : ''}`
 }
 
 function unexplainedText({ betweenSides }: NoiseFacts, finite: number, numbers: string, tested: string): string {
-  if (finite < FEWEST)
-    return `no explanation: ${finite} ${finite === 1 ? 'element fits' : 'elements fit'} too many of them`
+  if (finite < FEWEST) return `no explanation: too many would fit ${finite} ${finite === 1 ? 'element' : 'elements'}`
   const start = `no simple explanation: it is not ${tested}`
   if (finite < FEWEST_FOR_NOISE) return `${start}; ${finite} elements are too few to call it noise`
   if (Math.abs(betweenSides) <= limitFor(finite)) {

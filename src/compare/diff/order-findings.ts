@@ -16,11 +16,11 @@ export interface OrderQuestion {
   readonly targetShape: readonly number[]
   /** relL2 of the pair; null where its shapes differ. */
   readonly before: number | null
-  /** An explanation has to get well below this relL2. */
+  /** An explanation must reduce relL2 well below this. */
   readonly unexplained: number
 }
 
-/** Whether the target has the reference's values at other places; the first explanation that all elements prove. */
+/** Whether the target has the reference's values at other places; the first explanation proved on all elements. */
 export function orderFindings(question: OrderQuestion): DiffFinding[] {
   if (question.pair.count < FEWEST) return []
   if (question.before === null) return [reshaped(question) ?? transposed(question)].filter((found) => found !== null)
@@ -28,7 +28,7 @@ export function orderFindings(question: OrderQuestion): DiffFinding[] {
   return found ? [found] : []
 }
 
-/** Of a shift along an axis and one in memory the one that says more. */
+/** Picks the better of a shift along an axis and a shift in memory. */
 function moved(question: OrderQuestion): DiffFinding | null {
   const along = movedAlongAxis(question)
   if (along && along.kind !== 'shifted-along') return along
@@ -88,13 +88,13 @@ function likeliestOrder({ pair, samples, before, targetShape }: OrderQuestion): 
 }
 
 const LAYOUTS: Readonly<Record<string, string>> = {
-  '0,2,3,1': ', as channels last (NHWC) lies where channels first (NCHW) is meant',
-  '0,3,1,2': ', as channels first (NCHW) lies where channels last (NHWC) is meant',
+  '0,2,3,1': ', so channels last (NHWC) is stored where channels first (NCHW) is expected',
+  '0,3,1,2': ', so channels first (NCHW) is stored where channels last (NHWC) is expected',
 }
 
 const MISREADINGS: Readonly<Record<string, string>> = {
-  '0,3,1,2': ', as channels first (NCHW) taken for channels last (NHWC)',
-  '0,2,3,1': ', as channels last (NHWC) taken for channels first (NCHW)',
+  '0,3,1,2': ', so channels first (NCHW) is read as channels last (NHWC)',
+  '0,2,3,1': ', so channels last (NHWC) is read as channels first (NCHW)',
 }
 
 function orderText(order: MemoryOrder, question: OrderQuestion, numbers: string): string {
@@ -106,10 +106,10 @@ function orderText(order: MemoryOrder, question: OrderQuestion, numbers: string)
     return `transposed after misreading: the target is the reference's memory read as ${formatShape(from)}${layout}, then transposed by ${formatShape(axes)}: ${numbers} once that is undone`
   }
   if (long(shape) === long(targetShape)) {
-    return `transposed: the target is the reference with its axes as ${formatShape(axes)}: ${numbers} after transposing so`
+    return `transposed: the target is the reference with its axes in the order ${formatShape(axes)}: ${numbers} after the same transpose`
   }
   const layout = LAYOUTS[axes.join()] ?? ''
-  return `transposed in memory: the target's values lie in the order of axes ${formatShape(axes)}${layout}: ${numbers} once they are put back`
+  return `transposed in memory: the target's values are stored in axis order ${formatShape(axes)}${layout}: ${numbers} once they are reordered`
 }
 
 function movedAlongAxis(question: OrderQuestion): DiffFinding | null {
@@ -149,7 +149,7 @@ function describeMap({ axis, sources }: AxisMap): Move | null {
   if (unknown > 0) return null
   if (sources.length > FEW_INDICES && sources.every((source, index) => source === sources.length - 1 - index)) {
     const words = `reversed: along axis ${axis} the target runs backwards`
-    return { kind: 'reversed', words, undone: 'turned round', evidence: {} }
+    return { kind: 'reversed', words, undone: 'once reversed back', evidence: {} }
   }
   const moved = [...sources.entries()].filter(([index, source]) => index !== source)
   const listed = moved.slice(0, LISTED).map(([index, source]) => `${index} holds ${source}`)
@@ -157,13 +157,13 @@ function describeMap({ axis, sources }: AxisMap): Move | null {
   const place = `${sources.length - moved.length} of ${sources.length} are in place`
   return {
     kind: 'permuted',
-    words: `channels swapped: along axis ${axis} the target has the reference's slices in other places, ${listed.join(', ')}${more} (${place})`,
-    undone: 'with each where it belongs',
+    words: `channels swapped: along axis ${axis} the target has the reference's slices in a different order, ${listed.join(', ')}${more} (${place})`,
+    undone: 'with each in its place',
     evidence: { targetIndices: moved.map(([index]) => index), referenceIndices: moved.map(([, source]) => source) },
   }
 }
 
-/** By how much all known indices are moved, modulo the size; null if they are not moved alike. */
+/** The common shift of all known indices, modulo the size; null if they differ. */
 function commonOffset(sources: readonly number[]): number | null {
   const size = sources.length
   const offsets = new Set(sources.flatMap((source, index) => (source < 0 ? [] : [(index - source + size) % size])))
@@ -172,12 +172,12 @@ function commonOffset(sources: readonly number[]): number | null {
   return offset > size / 2 ? offset - size : offset
 }
 
-/** What was rolled in from the other end may be missing, nothing else. */
+/** Only indices that wrapped around may be unknown. */
 function describeOffset(axis: number, by: number, size: number, unknown: number): Move | null {
   if (unknown > Math.abs(by) || unknown > size / 2) return null
   const isRolled = unknown === 0
-  const words = `${isRolled ? 'rolled' : 'shifted'}: the target lies ${by > 0 ? by : -by} ${by > 0 ? 'further on' : 'further back'} along axis ${axis}${isRolled ? ', round the end' : ''}`
-  return { kind: isRolled ? 'rolled' : 'shifted-along', words, undone: 'moved back', evidence: { by } }
+  const words = `${isRolled ? 'rolled' : 'shifted'}: the target is moved ${by > 0 ? by : -by} ${by > 0 ? 'forward' : 'backward'} along axis ${axis}${isRolled ? ', wrapping around' : ''}`
+  return { kind: isRolled ? 'rolled' : 'shifted-along', words, undone: 'once moved back', evidence: { by } }
 }
 
 function movedInMemory(question: OrderQuestion): DiffFinding | null {
@@ -188,8 +188,8 @@ function movedInMemory(question: OrderQuestion): DiffFinding | null {
   if (!explains(question, kept)) return null
   const isCircular = explains(question, wrapped)
   const residual = isCircular ? joined(kept, wrapped) : kept
-  const where = `${Math.abs(by)} elements further ${by > 0 ? 'on' : 'back'} in memory${isCircular ? ', round the end' : ''}`
-  const text = `${isCircular ? 'rolled' : 'shifted'}: the target lies ${where}: ${change(before, residual.relL2)} moved back${overlap(residual, pair)}`
+  const where = `${Math.abs(by)} elements ${by > 0 ? 'forward' : 'backward'} in memory${isCircular ? ', wrapping around' : ''}`
+  const text = `${isCircular ? 'rolled' : 'shifted'}: the target is moved ${where}: ${change(before, residual.relL2)} once moved back${overlap(residual, pair)}`
   return {
     kind: isCircular ? 'rolled' : 'shifted-along',
     text,

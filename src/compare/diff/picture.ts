@@ -10,7 +10,7 @@ export interface Picture {
   readonly layout: SliceLayout
   readonly rows: number
   readonly columns: number
-  /** Elements per cell along both axes, but for the last cells. */
+  /** Elements per cell along both axes; the last cells may have fewer. */
   readonly cellRows: number
   readonly cellColumns: number
   readonly error: Float64Array
@@ -52,7 +52,7 @@ export function readPicture(pair: OpenPair, layout: SliceLayout, size: PictureSi
   return picture
 }
 
-/** What is read at once: several rows that lie in one piece, one, or a part of a long one. */
+/** Reads several contiguous rows at once, or one row, or a part of a long row. */
 interface SlicePart {
   readonly row: number
   readonly rows: number
@@ -71,7 +71,7 @@ function* partsOf(layout: SliceLayout): Generator<SlicePart> {
   }
 }
 
-/** Several where they lie in one piece. */
+/** Several contiguous rows. */
 function rowsPerRead({ columns, rowStride, columnStride }: SliceLayout): number {
   return columnStride === 1 && rowStride === columns ? Math.max(1, Math.floor(MOST_SPANNED / columns)) : 1
 }
@@ -94,7 +94,7 @@ function readScattered(reader: ElementReader, first: number, stride: number, out
   }
 }
 
-/** A row, or a part of one that begins at a column. */
+/** A row, or the part of it that begins at a column. */
 function addRow(picture: Picture, row: number, column: number, r: Float64Array, t: Float64Array): void {
   const { cellRows, cellColumns, columns } = picture
   const start = Math.floor(row / cellRows) * columns

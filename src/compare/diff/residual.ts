@@ -1,4 +1,4 @@
-/** Adds up what is left of a difference once an explanation is undone. */
+/** Sums the difference that remains after undoing an explanation. */
 export class Residual {
   dd = 0
   rr = 0
@@ -29,7 +29,7 @@ export class Residual {
   }
 }
 
-/** What is left of two parts together. */
+/** The residual of two parts together. */
 export function joined(one: Residual, other: Residual): Residual {
   const both = new Residual()
   both.dd = one.dd + other.dd

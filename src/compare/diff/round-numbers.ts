@@ -3,7 +3,7 @@ export type RoundedDType = 'float32' | 'float16' | 'bfloat16'
 
 type Round = (numbers: Float64Array, out: Float64Array) => void
 
-/** Numbers as they are after they were stored in a coarser dtype, to nearest with ties to even; by way of float32. */
+/** Numbers rounded to a coarser dtype through float32, to nearest with ties to even. */
 export const ROUNDINGS: Readonly<Record<RoundedDType, Round>> = {
   float32: (numbers, out) => {
     for (let i = 0; i < numbers.length; i++) out[i] = Math.fround(numbers[i]!)
@@ -21,7 +21,7 @@ function floatsOf(numbers: Float64Array): Float32Array {
   return part
 }
 
-/** Drops the lowest bits of a float32; NaN and infinities stay what they are. */
+/** Drops the lowest bits of a float32; NaN and infinities are kept. */
 function roundMantissa(numbers: Float64Array, out: Float64Array, dropped: number): void {
   const part = floatsOf(numbers)
   const codes = new Uint32Array(part.buffer, 0, part.length)

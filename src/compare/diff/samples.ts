@@ -1,7 +1,7 @@
 import type { ElementReader, OpenPair } from './element-reader.ts'
 
 const SAMPLED = 2048
-/** So few elements are all taken. */
+/** Up to this many elements, all are taken. */
 const ALL = 4096
 
 /** Values of both sides at the same flat places. */
@@ -13,7 +13,7 @@ export interface Samples {
   readonly areAll: boolean
 }
 
-/** Some places of a pair, always the same ones, and those that are known to matter. */
+/** A fixed sample of places of a pair, plus places known to matter. */
 export function samplePair(pair: OpenPair, known: readonly number[]): Samples {
   const areAll = pair.count <= ALL
   const places = areAll ? Array.from({ length: pair.count }, (_, i) => i) : [...known, ...scattered(pair.count)]
@@ -31,7 +31,7 @@ export function valuesAt(reader: ElementReader, places: readonly number[]): Floa
   return values
 }
 
-/** One place out of every stretch, so that none is left out. */
+/** One place from every stretch, so that all stretches are covered. */
 function scattered(count: number): number[] {
   const random = randomFractions(count)
   return Array.from({ length: SAMPLED }, (_, i) => Math.min(count - 1, Math.floor(((i + random()) * count) / SAMPLED)))

@@ -1,4 +1,4 @@
-/** What is known of all numbers of one side; moments are those of its finite numbers, null where there are none. */
+/** Statistics of one side; moments are over its finite numbers, null if there are none. */
 export interface SideFacts {
   readonly count: number
   readonly finite: number
@@ -10,7 +10,7 @@ export interface SideFacts {
   readonly std: number | null
 }
 
-/** What was added up; can be sent from thread to thread. */
+/** The sums, in a form that can be sent between threads. */
 export interface MomentSums {
   readonly count: number
   readonly finite: number
@@ -31,7 +31,7 @@ const NOTHING: MomentSums = {
   squares: 0,
 }
 
-/** Adds up moments block by block, each around its own mean, so that a large mean costs no digits. */
+/** Adds up moments block by block, each around its own mean, so that a large mean loses no digits. */
 export class SideMoments {
   #sums = NOTHING
 
@@ -98,7 +98,7 @@ function joinMoments(a: MomentSums, b: MomentSums): MomentSums {
   }
 }
 
-/** What all parts say together. */
+/** Combines all parts. */
 export function momentFacts(parts: readonly MomentSums[]): SideFacts {
   const { count, finite, nan, min, max, mean, squares } = parts.reduce(joinMoments, NOTHING)
   const isEmpty = finite === 0

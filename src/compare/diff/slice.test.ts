@@ -55,10 +55,10 @@ test('a place that is NaN on one side is not hidden by its neighbours', async ()
 })
 
 test.each([
-  ['0,:,:', 'has 3 parts for 4 axes'],
+  ['0,:,:', 'has 3 parts for the 4 axes'],
   ['0,0,0,0', 'shows 0 axes'],
   [':,:,:,0', 'shows 3 axes'],
-  ['2,0,:,:', 'has "2" for axis 0, which has 0 to 1'],
+  ['2,0,:,:', 'has "2" for axis 0, expected 0 to 1 for a tensor'],
   ['0,x,:,:', 'has "x" for axis 1'],
 ])('--slice %s is refused: it %s', (text, why) => {
   expect(() => parseSlice(text, SHAPE)).toThrow(why)

@@ -24,17 +24,18 @@ export function parseSlice(text: string, shape: readonly number[]): SliceChoice 
   const example = `such as ${exampleOf(shape)}`
   const problem = (what: string) =>
     new UsageError('slice', `--slice ${text} ${what} of shape ${formatShape(shape)}; give one ${example}`)
-  if (words.length !== shape.length) throw problem(`has ${words.length} parts for ${shape.length} axes`)
+  if (words.length !== shape.length) throw problem(`has ${words.length} parts for the ${shape.length} axes`)
   const fixed = words.map((word, axis) => {
     if (word === ':') return null
     const index = /^-?\d+$/.test(word) ? Number(word) : Number.NaN
     const size = shape[axis]!
     const found = index < 0 ? index + size : index
-    if (!(found >= 0 && found < size)) throw problem(`has "${word}" for axis ${axis}, which has 0 to ${size - 1},`)
+    if (!(found >= 0 && found < size))
+      throw problem(`has "${word}" for axis ${axis}, expected 0 to ${size - 1} for a tensor`)
     return found
   })
   const shown = fixed.filter((index) => index === null).length
-  if (shown !== 2 && shown !== 1) throw problem(`shows ${shown} axes, one or two can be shown,`)
+  if (shown !== 2 && shown !== 1) throw problem(`shows ${shown} axes, expected one or two of a tensor`)
   return { fixed }
 }
 

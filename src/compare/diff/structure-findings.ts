@@ -5,7 +5,7 @@ import { findPeriod } from './find-period.ts'
 import { type DiffFinding, FEWEST } from './finding.ts'
 import type { Survey } from './survey.ts'
 
-/** What counts as nearly all. */
+/** The share that counts as nearly all. */
 const NEARLY_ALL = 0.95
 const MOST_LISTED = 8
 const HALF_LARGEST = 65504
@@ -30,7 +30,7 @@ export function nonFiniteFindings({ nonFinite }: Survey, shape: readonly number[
   const kinds = [
     [nanInTarget, 'NaN in the target where the reference is finite'],
     [infiniteInTarget, `infinite in the target where the reference is finite${overflow(nonFinite)}`],
-    [signsDiffer, 'infinite on both sides, with the other sign in the target'],
+    [signsDiffer, 'infinite on both sides, with the opposite sign in the target'],
     [kindsDiffer, 'NaN on one side and infinite on the other'],
     [finiteInTarget, 'finite in the target where the reference is not'],
   ].flatMap(([places, words]) => (places === 0 ? [] : [`${places} ${words}`]))
@@ -42,9 +42,9 @@ export function nonFiniteFindings({ nonFinite }: Survey, shape: readonly number[
 
 function overflow({ leastInfinite, mostFinite }: Survey['nonFinite']): string {
   if (leastInfinite === null) return ''
-  const least = `, from |reference| ${formatNumber(leastInfinite, 6)} on`
+  const least = `, starting at |reference| = ${formatNumber(leastInfinite, 6)}`
   const isHalf = leastInfinite > HALF_LARGEST && mostFinite <= HALF_LARGEST && mostFinite > HALF_LARGEST / 4
-  return isHalf ? `${least} (float16 ends at ${HALF_LARGEST})` : least
+  return isHalf ? `${least} (the float16 maximum is ${HALF_LARGEST})` : least
 }
 
 export function constantFindings({ reference, target }: Survey): DiffFinding[] {
@@ -53,11 +53,11 @@ export function constantFindings({ reference, target }: Survey): DiffFinding[] {
   const other =
     reference.min === reference.max
       ? `the reference is ${formatNumber(reference.min ?? Number.NaN)} everywhere`
-      : `the reference goes from ${formatNumber(reference.min ?? Number.NaN)} to ${formatNumber(reference.max ?? Number.NaN)}`
+      : `the reference ranges from ${formatNumber(reference.min ?? Number.NaN)} to ${formatNumber(reference.max ?? Number.NaN)}`
   return [plain('constant', `constant: the target is ${value} everywhere; ${other}`, { value: target.min })]
 }
 
-/** Where nearly all of the squared error lies, if it lies together. */
+/** Where nearly all of the squared error is, if it is in one part. */
 export function placeFindings(
   survey: Survey,
   worst: { error: number; index: readonly number[] } | undefined,
@@ -96,7 +96,7 @@ interface Concentration {
   readonly even: number
 }
 
-/** The few indices of an axis that hold nearly all; null if it takes more than one and a quarter of them. */
+/** The few indices of an axis that hold nearly all; null if that needs several and more than a quarter of them. */
 function concentration({ axis, size, binSize, sums }: AxisProfile): Concentration | null {
   const total = sums.reduce((sum, value) => sum + value, 0)
   if (binSize > 1 || !(total > 0)) return null

@@ -7,7 +7,7 @@ import type { OpenPair } from './element-reader.ts'
 import { type CountedErrors, ErrorCounter, type ErrorHistogram, listErrors } from './error-histogram.ts'
 import { type MomentSums, momentFacts, type SideFacts, SideMoments } from './side-moments.ts'
 
-/** Sums of a block and where the kernels leave them. */
+/** The sums of a block and where the kernels store them. */
 const PLACES = {
   r: at.SUM_R,
   d: at.SUM_D,
@@ -26,29 +26,29 @@ interface PairSums {
   readonly rr: number
   readonly dd: number
   readonly dr: number
-  /** Of every error times the next one in memory. */
+  /** The sum of each error times the next one in memory. */
   readonly neighbours: number
 }
 
 /** Places that are NaN or infinite and not the same on both sides. */
 interface NonFinitePlaces {
   readonly count: number
-  /** The first one, as a flat place. */
+  /** The flat place of the first one. */
   readonly first: number | null
-  /** Where only the target is NaN, or infinite. */
+  /** Places where only the target is NaN, or infinite. */
   readonly nanInTarget: number
   readonly infiniteInTarget: number
-  /** Where both are infinite and not of one sign, and where one is NaN and the other infinite. */
+  /** Places where both are infinite with opposite signs, or one is NaN and the other infinite. */
   readonly signsDiffer: number
   readonly kindsDiffer: number
   /** The smallest |reference| that became infinite, and the largest finite |target|. */
   readonly leastInfinite: number | null
   readonly mostFinite: number
-  /** How many by index of every axis. */
+  /** Counts by index of every axis. */
   readonly axes: readonly AxisProfile[]
 }
 
-/** Everything that one pass in order finds out about two tensors of the same size. */
+/** Everything found in one ordered pass over two tensors of equal size. */
 export interface Survey {
   readonly reference: SideFacts
   readonly target: SideFacts
@@ -152,7 +152,7 @@ class Surveyor {
     this.#nonFiniteAxes = new AxisProfiles(shape)
   }
 
-  /** One block, in the kernels' memory; places that are not finite on both sides are made zero in it. */
+  /** One block in the kernels' memory, with zeros where a side is not finite. */
   add(first: number, length: number): void {
     const kernels = this.#kernels
     const { results, difference, squares } = kernels

@@ -10,7 +10,7 @@ import type { Survey } from './survey.ts'
 
 const BLOCK = 16384
 
-/** What may have been done to every value of the reference, each for itself. */
+/** A function that may have been applied to every value of the reference. */
 interface ValueMap {
   readonly kind: FindingKind
   readonly words: string
@@ -19,7 +19,7 @@ interface ValueMap {
   apply(reference: Float64Array, out: Float64Array): void
 }
 
-/** Whether one simple function of the reference's values gives the target's: the one that all elements prove best. */
+/** Finds the simple function of the reference's values that fits the target best on all elements. */
 export function valueFindings(
   pair: OpenPair,
   samples: Samples,
@@ -41,12 +41,12 @@ interface MeasuredMap {
   readonly residual: Residual
 }
 
-/** What is left is small beside the error, and beside how much the target varies at all. */
+/** The rest is small compared with the error and with the target's variation. */
 function isProven({ relL2, dd, finite }: Residual, { target }: Survey, before: number): boolean {
   return relL2 <= EXPLAINED * before && Math.sqrt(dd / finite) <= EXPLAINED * (target.std ?? 0)
 }
 
-/** Those that fit about equally well; scale and offset together, which fit whatever one of them fits, only by themselves. */
+/** The maps that fit about equally well; scale-and-offset only if neither scale nor offset fits alone. */
 function bestOf(proven: readonly MeasuredMap[]): MeasuredMap[] {
   const least = Math.min(...proven.map(({ residual }) => residual.relL2))
   const best = proven.filter(({ residual }) => residual.relL2 <= 2 * least)
@@ -113,7 +113,7 @@ function clippings({ reference, target }: Survey): ValueMap[] {
   return [
     {
       kind: 'clipped',
-      words: `clipped: the target has nothing ${ends.join(' and ')}, where the reference goes from ${formatNumber(reference.min)} to ${formatNumber(reference.max)}`,
+      words: `clipped: the target has nothing ${ends.join(' and ')}, while the reference ranges from ${formatNumber(reference.min)} to ${formatNumber(reference.max)}`,
       undone: 'against the clipped reference',
       evidence: { low, high },
       apply(numbers, out) {
@@ -139,10 +139,10 @@ function roundings(dtype: DType): ValueMap[] {
   }))
 }
 
-/** Samples need not fit as well as all elements have to. */
+/** Samples need not fit as well as all elements must. */
 const LENIENT = 4
 
-/** Maps that all elements are worth a look for; not scale and offset together where one of them fits as well. */
+/** Maps worth measuring on all elements, without scale-and-offset if one of the two fits as well. */
 function fittingSamples(maps: readonly ValueMap[], { reference, target }: Samples): ValueMap[] {
   const mapped = new Float64Array(reference.length)
   const limit = LENIENT * EXPLAINED ** 2 * squaredDistance(target, reference)
@@ -156,7 +156,7 @@ function fittingSamples(maps: readonly ValueMap[], { reference, target }: Sample
   return fitting.filter((one) => simple.includes(one) || one.distance < least / LENIENT).map(({ map }) => map)
 }
 
-/** All maps in one pass; what is left is measured by the norm of the mapped reference. */
+/** Measures all maps in one pass, relative to the norm of the mapped reference. */
 function measureMaps(pair: OpenPair, maps: readonly ValueMap[]): MeasuredMap[] {
   const measured = maps.map((map) => ({ map, residual: new Residual() }))
   if (maps.length === 0) return []

@@ -36,7 +36,7 @@ const SIMD_PROBE = Uint8Array.of(
   11,
 )
 
-/** The kernels of that name; without one WebAssembly where it has SIMD. */
+/** The kernels with that name; by default WebAssembly if SIMD is available. */
 export function chooseKernels(asked: string | undefined): KernelName {
   const name = NAMES.find((known) => known === asked)
   if (name) return name

@@ -2,7 +2,7 @@ import type { Bar } from '../pairs/worst-places.ts'
 
 export type KernelName = 'wasm' | 'scalar'
 
-/** What is needed to count steps of a float dtype; mantissaBits is −1 for integers. */
+/** Parameters for counting steps of a float dtype; mantissaBits is −1 for integers. */
 export interface StepFormat {
   readonly mantissaBits: number
   readonly minExponent: number
@@ -39,14 +39,14 @@ export interface PairKernels {
   inspect(count: number): boolean
   /** Sums and maxima of a block, times `unit` where they are squares or absolute; counts its errors too. */
   addUp(count: number, unit: number, format: StepFormat, hasSteps: boolean): void
-  /** Who is over a limit, and who may be among the worst; MAX_ABS and MAX_RELATIVE are those of the block. */
+  /** Lists places over a limit and candidates for the worst; MAX_ABS and MAX_RELATIVE are the block's. */
   look(count: number, limits: BlockLimits, format: StepFormat, bar: Bar): void
   /**
    * Sums and moments of a block, at the places of survey-layout.ts; fills `difference` and `squares`. `last` is the
    * difference before the first.
    */
   survey(count: number, last: number): void
-  /** The pass in float32 for float32, float16 and bfloat16, where there is one. */
+  /** The float32 pass for float32, float16 and bfloat16, if available. */
   readonly scanner: PairScanner | null
 }
 
@@ -54,7 +54,7 @@ export interface PairKernels {
 export interface PairScanner {
   readonly referenceChunk: Uint8Array
   readonly targetChunk: Uint8Array
-  /** What was found in each block, see layout.ts; the same memory twice. */
+  /** The findings for each block, see layout.ts; two views of the same memory. */
   readonly blockWords: Int32Array
   readonly blockFloats: Float32Array
   /**

@@ -8,13 +8,13 @@ import { WasmLogitKernels } from './wasm-logits.ts'
 
 let chosen: KernelName | null = null
 
-/** Which kernels compare: those of ASSAY_KERNELS, or WebAssembly where it has SIMD. Decided once. */
+/** The kernels in use: those of ASSAY_KERNELS, or WebAssembly if SIMD is available. Decided once. */
 export function kernelName(): KernelName {
   chosen ??= chooseKernels(environment('ASSAY_KERNELS'))
   return chosen
 }
 
-/** A page has no environment. */
+/** There is no environment in a page. */
 function environment(name: string): string | undefined {
   const host: { process?: { env?: Readonly<Record<string, string | undefined>> } } = globalThis
   return host.process?.env?.[name]
@@ -22,7 +22,7 @@ function environment(name: string): string | undefined {
 
 type Lend<K> = <T>(name: KernelName, use: (kernels: K) => Promise<T>) => Promise<T>
 
-/** Lends kernels that nobody else uses meanwhile, and keeps them for who comes next. */
+/** Lends kernels for exclusive use and keeps them for the next caller. */
 function lender<K>(make: Readonly<Record<KernelName, () => K | Promise<K>>>): Lend<K> {
   const idle: Record<KernelName, K[]> = { wasm: [], scalar: [] }
   return async (name, use) => {

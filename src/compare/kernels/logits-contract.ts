@@ -36,9 +36,9 @@ export interface LogitKernels {
   readonly name: KernelName
   /** Where the caller puts `size` finite logits of both sides, one at least. */
   rows(size: number): LogitRows
-  /** Of the row that was put there; null where it is not finite. */
+  /** Peaks of the row in memory; null if it is not finite. */
   findPeaks(size: number): RowPeaks | null
-  /** Of the row whose peaks were found, which is used up by it; null where it is too wide for these kernels or not finite. */
+  /** Sums of that row, which is overwritten; null if it is too wide for these kernels or not finite. */
   addRow(size: number): RowSums | null
   /** Σ e^y·|scale·(e^x − 1) + constant| over the row that was added up last, without its arg-max. */
   addDistances(size: number, scale: number, constant: number): number

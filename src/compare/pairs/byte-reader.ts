@@ -21,14 +21,14 @@ export class ByteReader {
     return this.takeAtOnce(byteLength) ?? this.#gather(byteLength)
   }
 
-  /** The next bytes if the chunk at hand holds them all, else null; millions of small pieces need no promise each. */
+  /** The next bytes if the current chunk holds them all, else null; avoids a promise per small piece. */
   takeAtOnce(byteLength: number): Uint8Array | null {
     if (this.#chunk.byteLength - this.#at < byteLength) return null
     this.#at += byteLength
     return this.#chunk.subarray(this.#at - byteLength, this.#at)
   }
 
-  /** The next four bytes as a whole number, if the chunk at hand holds them. */
+  /** The next four bytes as a whole number, if the current chunk holds them. */
   wordAtOnce(): number | null {
     const [chunk, at] = [this.#chunk, this.#at]
     if (chunk.byteLength - at < 4) return null
@@ -36,13 +36,13 @@ export class ByteReader {
     return (chunk[at]! | (chunk[at + 1]! << 8) | (chunk[at + 2]! << 16) | (chunk[at + 3]! << 24)) >>> 0
   }
 
-  /** Fails unless everything was read. */
+  /** Throws unless everything was read. */
   async end(): Promise<void> {
     if (this.#at === this.#chunk.byteLength && !(await this.#next())) return
     throw this.#damaged(`more than the ${this.#source.byteLength} bytes it declares`)
   }
 
-  /** Lets go of the source before its end. */
+  /** Releases the source before its end. */
   async close(): Promise<void> {
     await this.#chunks.return?.()
   }

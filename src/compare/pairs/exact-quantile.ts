@@ -4,7 +4,7 @@ import { decodeDifferences, decodeNumbers } from '../../tensors/decode.ts'
 import { CHUNK } from '../kernels/layout.ts'
 import { pairChunks } from './pair-chunks.ts'
 
-/** So many numbers are sorted at once. */
+/** Up to this many numbers are sorted at once. */
 const SORTED = 1 << 20
 const DIGITS = 65536
 
@@ -59,7 +59,7 @@ async function atRank(
     for (let i = 0; i < errors.length && length < found.length; i++)
       if (hasPrefix(digits, i, prefix)) found[length++] = errors[i]!
   }
-  // More than fit have all their digits alike.
+  // If more than that remain, all their digits are equal.
   return found.sort()[Math.min(rank, length) - 1]!
 }
 

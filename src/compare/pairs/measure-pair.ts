@@ -8,13 +8,13 @@ import { PairMeter } from './pair-meter.ts'
 import { mergeParts, mergeSums, type PairStatistics } from './pair-statistics.ts'
 import { type PairTask, scalingOf } from './pair-task.ts'
 
-/** Sums that were kept in float32 for a while are at most this far off, in parts of themselves. */
+/** The largest relative error of sums that were partly kept in float32. */
 const ROUNDING = 1e-5
 
-/** Powers of two between ‖r‖ and ‖t‖; the further apart they are, the more digits the cosine loses. */
+/** The ratio of ‖r‖ and ‖t‖ as a power of two; the larger it is, the more digits the cosine loses. */
 const NORMS_APART = 2
 
-/** Measures two tensors in one pass; in another one, all in float64, if the first rounded too much. */
+/** Measures two tensors in one pass, and again in float64 if the first pass rounded too much. */
 export async function measurePair(
   reference: TensorSource,
   target: TensorSource,

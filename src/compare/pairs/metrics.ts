@@ -10,7 +10,7 @@ interface Threshold {
 export type Thresholds = Readonly<Partial<Record<string, Threshold>>>
 
 const ZERO_REFERENCE = 'the reference is zero everywhere'
-const NOTHING_FINITE = 'no place is finite on both sides'
+const NOTHING_FINITE = 'no value is finite on both sides'
 
 /** All metrics of a pair of numeric tensors; those of errors are over the places that are finite on both sides. */
 export function pairMetrics(statistics: PairStatistics, mismatches: number, thresholds: Thresholds): Metric[] {
@@ -22,7 +22,7 @@ export function pairMetrics(statistics: PairStatistics, mismatches: number, thre
     make('rmse', 'lower', rmse(statistics), sums.finite, NOTHING_FINITE),
     make('rel_l2', 'lower', relL2(statistics), sums.finite, NOTHING_FINITE),
     make('snr_db', 'higher', snrDb(statistics), sums.finite, NOTHING_FINITE),
-    make('cosine', 'higher', cosine(statistics), sums.finite, 'a side is zero everywhere'),
+    make('cosine', 'higher', cosine(statistics), sums.finite, 'one side is zero everywhere'),
     ...(statistics.limits.ulpDType === null ? [] : floatMetrics(statistics, make)),
     make('mismatch_fraction', 'lower', count === 0 ? 0 : mismatches / count, count),
   ]
@@ -30,7 +30,7 @@ export function pairMetrics(statistics: PairStatistics, mismatches: number, thre
 
 type Make = (name: string, direction: Direction, value: number | null, count: number, reason?: string) => Metric
 
-/** `reason` is told where the value is null. */
+/** `reason` is set if the value is null. */
 export function metricMaker(thresholds: Thresholds): Make {
   return (name, direction, value, count, reason) => ({
     name,
@@ -96,7 +96,7 @@ export function relL2Limit({ rule, limits }: NumericPlan, statistics: PairStatis
   return Math.max(limits.relL2 + ofOp, roundingRelL2(statistics))
 }
 
-/** ‖half a step of the storage dtype everywhere‖ / ‖r‖; 0 where steps were not asked. */
+/** ‖half a step of the storage dtype everywhere‖ / ‖r‖; 0 if steps were not requested. */
 function roundingRelL2({ sums }: PairStatistics): number {
   return sums.reference > 0 ? Math.sqrt(sums.halfUlp / sums.reference) : 0
 }
@@ -130,7 +130,7 @@ function cosine({ sums }: PairStatistics): number | null {
   return Math.max(-1, Math.min(1, 1 - (sums.difference - growth * growth) / (2 * r * t)))
 }
 
-/** Of each metric the worst over all outputs: those over their threshold first, then by value. */
+/** The worst value of each metric over all outputs: values over their threshold first. */
 export function worstMetrics(outputs: readonly { readonly metrics: readonly Metric[] }[]): Metric[] {
   const worst = new Map<string, Metric>()
   for (const metric of outputs.flatMap((output) => output.metrics)) {

@@ -3,7 +3,7 @@ import { elementCount, type TensorSource } from '../../domain/tensor.ts'
 import { CHUNK } from '../kernels/layout.ts'
 import { ByteReader } from './byte-reader.ts'
 
-/** The same stretch of both tensors; a multiple of four elements but for the last, so that each begins at a byte. */
+/** The same stretch of both tensors; except the last, a multiple of four elements, so each begins at a byte. */
 export interface PairChunk {
   /** Its first element and how many there are. */
   readonly first: number

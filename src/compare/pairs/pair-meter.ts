@@ -102,7 +102,7 @@ export class PairMeter {
     }
   }
 
-  /** Whole blocks by the scan; those that it skips and those with something to look at in float64. Returns numbers done. */
+  /** Scans whole blocks, and measures skipped and suspicious ones in float64. Returns how many numbers are done. */
   #scan(chunk: PairChunk, kind: number, sums: Float64Array): number {
     const scanner = this.#kernels.scanner!
     const blocks = Math.floor(chunk.elements / at.BLOCK)
@@ -125,7 +125,7 @@ export class PairMeter {
     return blocks * at.BLOCK
   }
 
-  /** The part of its limit above which a place matters: it is over, or among the worst so far. */
+  /** The part of the limit above which a place counts, as over the limit or among the worst. */
   #scannedPart(): number {
     const { floor, low } = this.#worst.bar
     return floor > 0 ? 1 : low >= 1 - 1e-12 ? 1 : low
@@ -186,7 +186,7 @@ export class PairMeter {
   #checkConstant(chunk: PairChunk): void {
     const first = this.#first ?? this.#decodeFirst(chunk, 1)
     this.#first = first
-    // Most tensors show at once that they are not.
+    // Most tensors are soon seen not to be constant.
     for (const elements of [Math.min(64, chunk.elements), chunk.elements]) {
       const { reference, target } = this.#decodeFirst(chunk, elements)
       this.#isConstant = isRepeated(first.reference, reference) && isRepeated(first.target, target)

@@ -41,11 +41,11 @@ interface Extremes {
   maxAbs: number
   maxRelative: number
   maxUlp: number
-  /** What the constant of the limits would have had to be. */
+  /** The constant that the limits would have needed. */
   neededConstant: number
 }
 
-/** What one thread found in its chunks, but for the sums of each; can be sent from thread to thread. */
+/** One thread's findings, without the sums of each chunk; can be sent between threads. */
 export interface PairPart {
   readonly extremes: Extremes
   readonly isConstant: boolean
@@ -87,7 +87,7 @@ export function noExtremes(): Extremes {
   }
 }
 
-/** What all threads found, whichever had which chunks. */
+/** Combines the findings of all threads, in any order. */
 export function mergeParts(parts: readonly PairPart[]) {
   const extremes = noExtremes()
   const worst = new WorstPlaces()
@@ -123,7 +123,7 @@ export function isRepeated(first: Float64Array, numbers: Float64Array): boolean 
   return true
 }
 
-/** Adds the sums of chunks, one after the other in their order, so that threads change nothing. */
+/** Adds the sums of chunks in order, so that the number of threads changes nothing. */
 export function mergeSums(chunks: readonly Float64Array[]): Sums {
   const totals = new Float64Array(at.SUMS)
   for (const chunk of chunks) for (let i = 0; i < at.SUMS; i++) totals[i]! += chunk[i]!

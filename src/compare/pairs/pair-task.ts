@@ -31,7 +31,7 @@ const MOST_SCANNED = 2 ** 60
 export const TIGHTER = 1 - 1e-6
 /** The smallest normal float32; below it products round more coarsely. */
 const LEAST_NORMAL = 2 ** -126
-/** So few steps are exact in float32, and so is whether an error is more than them. */
+/** Up to this many steps, comparing an error with its limit is exact in float32. */
 const EXACT_STEPS = 16
 
 /** How the scan reads chunks, null where everything is float64, and a power of two that brings the reference near 1. */

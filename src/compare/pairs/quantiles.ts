@@ -4,9 +4,9 @@ const INFINITY_BIN = 0x7f80
 const float = new Float32Array(1)
 const bits = new Uint32Array(float.buffer)
 
-/** What is known of some non-negative numbers. */
+/** A summary of some non-negative numbers. */
 export interface Counted {
-  /** All of them, while they are few. */
+  /** All numbers, while there are few. */
   readonly few: Float64Array | null
   /** How many, by the top 15 bits of their float32. */
   readonly bins: Float64Array

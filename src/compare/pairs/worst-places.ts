@@ -42,7 +42,7 @@ export class WorstPlaces {
     this.#insert({ severity: severityOf(error, allowed), error, allowed, element, texts: null })
   }
 
-  /** Takes over the places of another part of the same tensor. */
+  /** Merges the places of another part of the same tensor. */
   merge(places: readonly RankedPlace[]): void {
     for (const place of places) this.#insert(place)
   }
@@ -59,7 +59,7 @@ export class WorstPlaces {
     if (this.#places.length === KEPT) this.bar = barOf(this.#places[KEPT - 1]!)
   }
 
-  /** Gives the places that are new since the last call their texts, while the elements are still at hand. */
+  /** Formats the places added since the last call, while their elements are still in memory. */
   describe(textsOf: (element: number) => readonly [string, string]): void {
     for (const place of this.#places) place.texts ??= textsOf(place.element)
   }
@@ -88,7 +88,7 @@ function barOf({ severity, error }: RankedPlace): Bar {
   return { floor: Math.min(rankOf(error), Number.MAX_VALUE), high: 0, low: 0, tie: Number.POSITIVE_INFINITY }
 }
 
-/** How many times the limit; NaN, which meets no limit, is the worst. */
+/** The error in multiples of the limit; NaN is the worst. */
 function severityOf(error: number, allowed: number): number {
   if (Number.isNaN(error)) return Number.POSITIVE_INFINITY
   return error === 0 ? 0 : error / allowed

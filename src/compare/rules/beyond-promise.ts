@@ -4,7 +4,7 @@ import { encodeNumbers } from '../../tensors/encode.ts'
 import { CHUNK } from '../kernels/layout.ts'
 import { pairChunks, tensorChunks } from '../pairs/pair-chunks.ts'
 
-/** How far the target may be off where its function got x and the reference gave r. */
+/** How far off the target may be if its function got x and the reference gave r. */
 export type Allowance = (x: number, r: number) => number
 
 /** Tensors of one dtype and shape: what a function got, and what it gave on each side. */
@@ -14,7 +14,7 @@ export interface FunctionValues {
   readonly target: TensorSource
 }
 
-/** The target's tensor moved towards the reference's, at every place by as much as is allowed there. */
+/** Moves the target's tensor towards the reference's, at every place by the allowed amount. */
 export function beyondPromise({ input, reference, target }: FunctionValues, allowed: Allowance): TensorSource {
   const { name, dtype, shape, byteLength } = target
   const [x, r, t] = [new Float64Array(CHUNK), new Float64Array(CHUNK), new Float64Array(CHUNK)]

@@ -3,7 +3,7 @@ import type { TensorSpec } from '../../domain/tensor.ts'
 import type { Rule } from '../contract.ts'
 import { tableRule } from './tolerances.ts'
 
-/** How a tensor is judged of which nothing else is known: floats as a whole model of their own precision, the rest exactly. */
+/** The rule for tensors with no other rule: floats with whole-model tolerances of their precision, the rest exactly. */
 export function defaultRule(_name: string, { dtype }: Pick<TensorSpec, 'dtype'>): Rule {
   const kind = dtypeKind(dtype)
   if (kind === 'complex') return tableRule(dtype === 'complex64' ? 'float32' : 'float64', 'model')

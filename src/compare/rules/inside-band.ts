@@ -23,7 +23,7 @@ function isWithin(output: OutputResult, band: SensitivityBand | undefined): bool
   return relL2 !== null && maxAbs !== null && relL2 <= band.relL2 * band.margin && maxAbs <= band.maxAbs * band.margin
 }
 
-/** A reference that a rounding moves without bound excuses nothing. */
+/** An unbounded band excuses nothing. */
 function isFiniteBand({ relL2, maxAbs, margin }: SensitivityBand): boolean {
   return Number.isFinite(relL2) && Number.isFinite(maxAbs) && Number.isFinite(margin)
 }

@@ -11,7 +11,7 @@ export type NumberRule = Exclude<Rule, { kind: 'index' }>
 /** How one pair of numeric tensors is judged. */
 export interface NumericPlan {
   readonly rule: NumberRule
-  /** False for single elements and all-zero references, which have no scale to measure errors by. */
+  /** False for single elements and all-zero references, which have no scale. */
   readonly hasScale: boolean
   readonly maxReference: number
   readonly limits: PairLimits

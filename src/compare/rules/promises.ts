@@ -2,10 +2,10 @@ import type { DType } from '../../domain/dtype.ts'
 import { ulpSize } from '../../tensors/ulp.ts'
 import { formatLimit } from './rule-text.ts'
 
-/** A language of kernels that promises less than a processor's arithmetic gives. */
+/** A kernel language that promises less accuracy than a processor's arithmetic. */
 export type ShaderLanguage = 'wgsl'
 
-/** How exact a function is where the reference gives r for x. */
+/** The promised accuracy of a function if the reference gives r for x. */
 export interface PromisedFunction {
   /** In words, with who says so. */
   readonly text: string
@@ -16,7 +16,7 @@ export interface PromisedFunction {
   readonly slope: (r: number) => number
 }
 
-/** Of one float type: its numbers in WGSL's table, and the size of a step at a value. */
+/** One float type: its numbers in WGSL's table, and the step size at a value. */
 interface Accuracy {
   readonly sine: number
   readonly asin: number
@@ -104,7 +104,7 @@ const WGSL: Readonly<Record<string, Row>> = {
   }),
   // onnxruntime's is (1 − e) / (1 + e) of e = exp(−2·|x|).
   Tanh: (accuracy) => ({
-    says: `exp(x), which tanh is made of, to ${accuracy.expUlps} + 2·|x| ULP`,
+    says: `exp(x), which tanh is computed from, to ${accuracy.expUlps} + 2·|x| ULP`,
     allowed: (x, r) => {
       const e = Math.exp(-2 * Math.abs(x))
       return (2 * expError(accuracy, 2 * x, e)) / (1 + e) ** 2 + (2 + DIVISION_ULPS) * accuracy.ulp(r)
@@ -112,7 +112,7 @@ const WGSL: Readonly<Record<string, Row>> = {
   }),
 }
 
-/** What a language promises of an op on floats of this dtype; null where nothing less than the usual limits is known. */
+/** What a language promises for an op on this dtype; null if its promise is not known to be weaker than the usual limits. */
 export function promiseOf(_language: ShaderLanguage, op: string, dtype: DType): PromisedFunction | null {
   const [row, accuracy] = [Object.hasOwn(WGSL, op) ? WGSL[op] : undefined, ACCURACY[dtype]]
   if (!row || !accuracy) return null
@@ -132,7 +132,7 @@ function halfSumError(accuracy: Accuracy, x: number): number {
   return (expError(accuracy, x, Math.exp(x)) + expError(accuracy, x, Math.exp(-x))) / 2
 }
 
-/** Of a tangent r whose sine and cosine are each off by `error`; where the cosine may be 0 nothing is promised. */
+/** For a tangent r whose sine and cosine are each off by `error`; nothing is promised if the cosine may be 0. */
 function quotientError(error: number, r: number): number {
   const perCosine = Math.sqrt(1 + r * r)
   const left = 1 - error * perCosine

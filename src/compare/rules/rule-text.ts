@@ -30,7 +30,7 @@ function describeLimits(rule: Rule, hasScale: boolean): string {
   if (rule.kind === 'float') return describeTolerance(rule.tolerance, hasScale)
   if (rule.kind === 'index') {
     const { op, tensor, last } = rule.selection
-    const ties = last ? ', of equal ones the last' : ''
+    const ties = last ? ' (the last of equal ones)' : ''
     return `the values that ${op} selects in "${tensor}"${ties}, ${describeElementLimit(rule.tolerance, hasScale)}`
   }
   const unit = rule.steps === 1 ? 'step' : 'steps'
@@ -54,5 +54,5 @@ function describeElementLimit(tolerance: Tolerance, hasScale: boolean): string {
     ...(rounding === 0 ? [] : [formatMeasured(rounding)]),
   ]
   const limit = `|t−r| ≤ ${terms.length === 0 ? '0' : terms.join(' + ')}`
-  return allowedMismatch === 0 ? limit : `${limit} but for ${formatLimit(allowedMismatch * 100)} % of the elements`
+  return allowedMismatch === 0 ? limit : `${limit} except in ${formatLimit(allowedMismatch * 100)} % of the elements`
 }

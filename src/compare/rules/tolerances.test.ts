@@ -74,7 +74,7 @@ describe('overrides', () => {
   })
 
   test.each([
-    [{ rtol: 1 }, 'rtol is 1, but has to be at least 0 and below 1; with this one everything would pass'],
+    [{ rtol: 1 }, 'rtol is 1, but must be at least 0 and below 1; with this value everything would pass'],
     [{ rtol: 2 }, 'rtol is 2'],
     [{ rtol: -1e-3 }, 'rtol is -0.001'],
     [{ rtol: Number.NaN }, 'rtol is NaN'],

@@ -113,7 +113,7 @@ function unitRoundoff(dtype: DType): number {
   return dtype === 'float64' ? 2 ** -53 : 2 ** -24
 }
 
-/** What a single element may be off relative to itself: it is its own norm, so the limit of relL2 holds for it too. */
+/** The relative limit of a single element; it is its own norm, so the relL2 limit applies too. */
 export function loneRtol({ rtol, relL2 }: Tolerance): number {
   return relL2 === null ? rtol : Math.min(rtol, relL2)
 }
@@ -187,6 +187,6 @@ export function checkTolerance(tolerance: Tolerance): void {
 }
 
 function refused(name: string, value: number, need: string): UsageError {
-  const why = value >= 1 ? '; with this one everything would pass' : ''
-  return new UsageError('tolerance', `${name} is ${value}, but has to be ${need}${why}; give a smaller limit`)
+  const why = value >= 1 ? '; with this value everything would pass' : ''
+  return new UsageError('tolerance', `${name} is ${value}, but must be ${need}${why}; give a smaller limit`)
 }

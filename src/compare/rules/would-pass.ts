@@ -3,7 +3,7 @@ import type { PairStatistics } from '../pairs/pair-statistics.ts'
 import type { NumericPlan } from './numeric-plan.ts'
 import { formatLimit, formatRoundedUp } from './rule-text.ts'
 
-/** In words the smallest tolerance that would have passed; null where only equality passes. */
+/** The smallest tolerance that would have passed, in words; null if only equality passes. */
 export function smallestPassing(plan: NumericPlan, statistics: PairStatistics): string | null {
   const { rule } = plan
   if (rule.kind === 'exact') return null

@@ -1,7 +1,7 @@
 import { isWorse } from './classify.ts'
 import { type CellWindow, cellsInRow, type Grid } from './grid.ts'
 
-/** A side of a picture shows at most so many cells. */
+/** The most cells along one side of a picture. */
 export const MOST_CELLS = 2048
 
 /** How a window is cut into blocks of which each is shown as one cell. */

@@ -5,11 +5,11 @@ import { allowedAt } from '../kernels/scalar.ts'
 import type { PairLimits } from '../pairs/pair-statistics.ts'
 import { mayBeBelowUlp } from '../pairs/pair-task.ts'
 
-/** How two elements meet. */
+/** How two elements compare. */
 export const EQUAL = 0
 export const WITHIN = 1
 export const OVER = 2
-/** NaN or an infinity that does not meet the same. */
+/** NaN or an infinity that differs from the other side. */
 export const NON_FINITE = 3
 
 /** Elements of both sides as numbers. */
@@ -25,7 +25,7 @@ export interface RawTensor {
   readonly bytes: Uint8Array
 }
 
-/** Decodes `count` elements of both sides, into `room` if that is given and large enough. */
+/** Decodes `count` elements of both sides, into `room` if it is large enough. */
 export function decodePairs(
   reference: RawTensor,
   target: RawTensor,
@@ -81,7 +81,7 @@ export function severityOf(r: number, t: number, difference: number, allowed: nu
   return finiteSeverity(Math.abs(difference), allowed)
 }
 
-/** Of an error that is not zero; one that is infinite is over even a limit that overflowed itself. */
+/** For a non-zero error; an infinite one is over even a limit that overflowed. */
 export function finiteSeverity(error: number, allowed: number): number {
   const part = error / allowed
   if (error <= allowed && error < Infinity) return part > 0 ? part : Number.MIN_VALUE

@@ -1,14 +1,14 @@
 import { UsageError } from '../../domain/errors.ts'
 import { formatShape } from '../../domain/tensor.ts'
 
-/** One entry per dimension: a place, or null where the slice takes them all. */
+/** One entry per dimension: a place, or null to take all. */
 export type SliceIndex = readonly (number | null)[]
 
 /** A slice as rows and columns of elements. A lone dimension is wrapped, so its last row may not be full. */
 export interface Grid {
   readonly rows: number
   readonly cols: number
-  /** Cells that are there, in row-major order. */
+  /** The number of existing cells, in row-major order. */
   readonly count: number
   /** The element of the first cell. */
   readonly first: number

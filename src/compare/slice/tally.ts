@@ -10,7 +10,7 @@ export interface ExponentBin {
 
 /** What is in a slice. */
 export interface Tally {
-  /** Elements that are equal, within, over, and non-finite and not the same. */
+  /** Counts of elements that are equal, within, over, and non-finite and different. */
   readonly counts: readonly [number, number, number, number]
   /** Ascending, of finite errors that are not zero; the first exponent takes all that are smaller, too. */
   readonly bins: readonly ExponentBin[]

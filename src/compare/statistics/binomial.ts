@@ -1,7 +1,7 @@
 import { bisect, incompleteBeta } from './incomplete-beta.ts'
 
 export interface Interval {
-  /** null: so few values do not bound it on this side. */
+  /** null: there are too few values to bound it on this side. */
   readonly low: number | null
   readonly high: number | null
   readonly confidence: number
@@ -25,7 +25,7 @@ export function quantileInterval(numbers: Float64Array, q: number, confidence: n
   return { low: low === 0 ? null : numbers[low - 1]!, high: high < n ? numbers[high]! : null, confidence }
 }
 
-/** The first of 0…n for which something holds that holds for all later ones too. */
+/** The first of 0…n for which a monotonic condition holds. */
 function firstRank(n: number, holds: (rank: number) => boolean): number {
   let [from, to] = [0, n]
   while (from < to) {
@@ -36,7 +36,7 @@ function firstRank(n: number, holds: (rank: number) => boolean): number {
   return to
 }
 
-/** Of the chance of something that happened k times in n independent trials (Clopper and Pearson). */
+/** For the probability of an event that happened k times in n independent trials (Clopper and Pearson). */
 export function rateInterval(k: number, n: number, confidence: number): Interval {
   const open = (1 - confidence) / 2
   const low = k === 0 ? 0 : bisect((p) => 1 - binomialCdf(k - 1, n, p), open, 0, 1)

@@ -1,7 +1,7 @@
 /** Sorted numbers, so that one sort serves all percentiles. NaN has no place among them. */
 export function sorted(values: Iterable<number>): Float64Array {
   const numbers = Float64Array.from(values).sort()
-  if (Number.isNaN(numbers.at(-1))) throw new RangeError('NaN has no rank; count what is not a number apart')
+  if (Number.isNaN(numbers.at(-1))) throw new RangeError('NaN has no rank; count NaN values separately')
   return numbers
 }
 

@@ -26,7 +26,7 @@ export interface MeanBounds {
   readonly high: number
 }
 
-/** Of the mean of what these numbers are drawn from; two of them at least. */
+/** For the mean of the distribution of these numbers; needs at least two. */
 export function meanBounds(values: readonly number[], confidence: number): MeanBounds {
   const n = values.length
   if (n < 2) throw new RangeError(`${n} values say nothing about their spread; two are needed`)

@@ -3,14 +3,14 @@ import { studentQuantile } from './student-t.ts'
 export interface SampleSummary {
   readonly count: number
   readonly mean: number
-  /** With n − 1; 0 of a single number. */
+  /** The deviation with n − 1; 0 for a single number. */
   readonly deviation: number
 }
 
 /** Equal numbers have exactly their own mean and the deviation 0. */
 export function summariseSample(values: readonly number[]): SampleSummary {
   const count = values.length
-  if (count === 0) throw new RangeError('no numbers have no mean')
+  if (count === 0) throw new RangeError('there is no mean of no numbers')
   const first = values[0]!
   const mean = first + values.reduce((sum, value) => sum + (value - first), 0) / count
   const rms = rootMeanSquare(values.map((value) => value - mean))
@@ -41,7 +41,7 @@ export function compareMeans(reference: SampleSummary, target: SampleSummary): M
   return { t: distance === 0 ? 0 : distance / error, degrees, error }
 }
 
-/** Of the distance of the means of n1 and n2 numbers with this deviation. */
+/** The standard error of the distance between the means of n1 and n2 numbers with this deviation. */
 function meanError(deviation: number, n1: number, n2: number): number {
   return deviation * Math.sqrt(1 / n1 + 1 / n2)
 }

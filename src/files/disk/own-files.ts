@@ -40,7 +40,7 @@ function packageAbove(folder: string): OwnPackage {
   const manifest = manifestIn(folder)
   if (manifest?.name === 'assay') return { folder, manifest }
   const above = dirname(folder)
-  if (above === folder) throw new Error('Assay does not find its own package.json; install it again')
+  if (above === folder) throw new Error('Assay cannot find its own package.json; install it again')
   return packageAbove(above)
 }
 

@@ -24,7 +24,7 @@ describe('a folder of the user', () => {
     await expect(claim(foreign)).rejects.toThrow(/is not empty \(1 entry\); give another folder, or --force writes/)
     const own = newFolder()
     await claim(own)
-    await expect(claim(own)).rejects.toThrow(/holds what an earlier --dump wrote; .* --force removes that/)
+    await expect(claim(own)).rejects.toThrow(/holds what an earlier --dump wrote; .* --force removes those files/)
     expect(readdirSync(foreign)).toEqual(['thesis.txt'])
   })
 

@@ -37,13 +37,9 @@ export class OwnedFolder {
     try {
       await mkdir(path, { recursive: true })
       await removeListed(path, marker)
-      await writeFile(
-        marker,
-        `Written by assay ${owner.option}, which removes what is listed here and nothing else.\n`,
-        {
-          flag: 'wx',
-        },
-      )
+      await writeFile(marker, `Written by assay ${owner.option}, which removes only the files listed here.\n`, {
+        flag: 'wx',
+      })
     } catch (error) {
       throw explainWriteError(error, shown)
     }
@@ -128,14 +124,15 @@ function notEmpty(shown: string, { option, marker }: Owner, found: readonly stri
   const what = isOurs
     ? `holds what an earlier ${option} wrote`
     : `is not empty (${found.length === 1 ? '1 entry' : `${found.length} entries`})`
-  const advice = isOurs
-    ? '--force removes that, and leaves all other files alone'
-    : '--force writes beside what is there'
+  const advice = isOurs ? '--force removes those files and no others' : '--force writes beside the existing files'
   return new UsageError('folder', `${option}: ${shown} ${what}; give another folder, or ${advice}`)
 }
 
 function inTheWay(place: string): UsageError {
-  return new UsageError('folder', `${place} is there and was not written by this run; move it or give another folder`)
+  return new UsageError(
+    'folder',
+    `${place} already exists and was not written by this run; move it or give another folder`,
+  )
 }
 
 /** The marker may hold anything by now, so only plain names count, and nothing is reached through a link. */

@@ -1,9 +1,9 @@
 import { accessSync, constants, readdirSync, readlinkSync, statSync } from 'node:fs'
 
 const CAUSES: Readonly<Record<string, string>> = {
-  EACCES: 'may not be read; mend its permissions',
-  EPERM: 'may not be read; mend its permissions',
-  ELOOP: 'is a link that leads back to itself',
+  EACCES: 'cannot be read; fix its permissions',
+  EPERM: 'cannot be read; fix its permissions',
+  ELOOP: 'is a link that points back to itself',
   ENAMETOOLONG: 'has a name too long for this system',
 }
 

@@ -49,8 +49,8 @@ test.each([
   ['', 'ends before its list does'],
   ['[1, {"a": 2}', 'ends before its list does'],
   ['["a', 'ends before its list does'],
-  ['{"a": 1}', 'is no JSON list: it does not begin with ['],
-  ['[1] 2', 'has something after its list'],
+  ['{"a": 1}', 'is not a JSON list: it does not begin with ['],
+  ['[1] 2', 'has extra text after its list'],
 ])('%j is refused', async (text, message) => {
   await expect(itemsOf(text)).rejects.toThrow(message)
 })

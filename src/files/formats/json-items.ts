@@ -48,7 +48,7 @@ class ItemSplitter {
   }
 
   end(): void {
-    if (!this.#isOver) throw this.#error('ends before its list does; copy it again, it is not whole')
+    if (!this.#isOver) throw this.#error('ends before its list does; the file is incomplete, copy it again')
   }
 
   /** The place of the quote that ends the string, or the end of the chunk. Most of such files is long strings. */
@@ -70,8 +70,8 @@ class ItemSplitter {
 
   #pass(byte: number, at: number): void {
     if (isBlank(byte) || (this.#depth === 0 && at < 3 && isByteOrderMark(byte))) return
-    if (this.#isOver) throw this.#error('has something after its list')
-    if (this.#depth === 0 && byte !== OPEN_LIST) throw this.#error('is no JSON list: it does not begin with [')
+    if (this.#isOver) throw this.#error('has extra text after its list')
+    if (this.#depth === 0 && byte !== OPEN_LIST) throw this.#error('is not a JSON list: it does not begin with [')
     if (byte === COMMA && this.#depth === 1) return
     if (this.#depth === 1 && this.#start < 0 && byte !== CLOSE_LIST) this.#start = at
     this.#count(byte)

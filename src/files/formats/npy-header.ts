@@ -82,7 +82,10 @@ function parseDescr(descr: string, path: string): NpyLayout {
   const code = `${kind}${size}`
   const dtype = Object.hasOwn(TYPES, code) ? TYPES[code] : undefined
   if (!dtype)
-    throw bad(path, `dtype ${JSON.stringify(descr)} was found, known are ${Object.keys(TYPES).join(', ')}, U, S`)
+    throw bad(
+      path,
+      `dtype ${JSON.stringify(descr)} is not known, expected one of ${Object.keys(TYPES).join(', ')}, U, S`,
+    )
   return { dtype, bigEndian, itemBytes: Number(size), text: null }
 }
 

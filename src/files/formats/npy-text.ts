@@ -20,7 +20,7 @@ function ucs4Text(item: Uint8Array, bigEndian: boolean, path: string): string {
   for (let i = 0; i < length; i++) {
     const point = view.getUint32(i * 4, !bigEndian)
     if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
-      throw new FormatError('npy', `${path} holds ${point}, which is no Unicode character; save it again`)
+      throw new FormatError('npy', `${path} holds ${point}, which is not a Unicode character; save it again`)
     }
     text += String.fromCodePoint(point)
   }

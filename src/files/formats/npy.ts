@@ -78,7 +78,7 @@ async function headerRange(
   }
   const version = head[6]!
   if (version < 1 || version > 3) {
-    throw new FormatError('npy', `${path} has .npy version ${version}, known are 1, 2 and 3; save it again`)
+    throw new FormatError('npy', `${path} has .npy version ${version}, expected 1, 2 or 3; save it again`)
   }
   const view = new DataView(head.buffer)
   const start = version === 1 ? 10 : 12
@@ -86,7 +86,7 @@ async function headerRange(
   if (length > Math.min(MAX_HEADER_BYTES, byteLength - start)) {
     throw new FormatError(
       'npy',
-      `${path} claims a header of ${length} bytes, more than it has or may have; get it again`,
+      `${path} claims a header of ${length} bytes, more than the file has or the limit allows; get it again`,
     )
   }
   return { start, length }
@@ -135,7 +135,7 @@ async function readConverted(
   dataBytes: number,
 ): Promise<Uint8Array> {
   if (dataBytes > MAX_CONVERTED_BYTES) {
-    const text = `${path} holds ${dataBytes} bytes in Fortran order or as text, at most ${MAX_CONVERTED_BYTES} are converted`
+    const text = `${path} holds ${dataBytes} bytes in Fortran order or as text, at most ${MAX_CONVERTED_BYTES} can be converted`
     throw new FormatError('npy', `${text}; save it with numpy.ascontiguousarray`)
   }
   const bytes = await withFile(path, (handle) => readExactly(handle, dataStart, dataBytes, path))

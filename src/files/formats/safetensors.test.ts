@@ -138,12 +138,12 @@ describe('the writer refuses', () => {
   const cases: [string, object[], RegExp][] = [
     ['an unknown dtype', [{ dtype: 'float99' }], /dtype "float99" is not known/],
     ['a prototype name as dtype', [{ dtype: 'constructor' }], /is not known/],
-    ['a negative dimension', [{ shape: [-1] }], /whole, storable sizes/],
-    ['a shape that overflows', [{ shape: [2 ** 52, 2 ** 52] }], /whole, storable sizes/],
-    ['a gap', [{}, { offset: 5 }], /byte 5 came, expected byte 4/],
-    ['a first chunk that is not at 0', [{ offset: 4 }], /byte 4 came, expected byte 0/],
-    ['too many bytes', [{ bytes: new Uint8Array(9) }], /9 bytes came, expected 8/],
-    ['an early end', [{ last: true }], /4 bytes came, expected 8/],
+    ['a negative dimension', [{ shape: [-1] }], /sizes that cannot be stored/],
+    ['a shape that overflows', [{ shape: [2 ** 52, 2 ** 52] }], /sizes that cannot be stored/],
+    ['a gap', [{}, { offset: 5 }], /byte 5, expected byte 4/],
+    ['a first chunk that is not at 0', [{ offset: 4 }], /byte 4, expected byte 0/],
+    ['too many bytes', [{ bytes: new Uint8Array(9) }], /9 bytes, expected 8/],
+    ['an early end', [{ last: true }], /4 bytes, expected 8/],
     ['another tensor in between', [{}, { name: 'y' }], /"x" cannot be stored: a chunk of "y"/],
     [
       'a tensor that comes twice',
@@ -153,9 +153,9 @@ describe('the writer refuses', () => {
       ],
       /it came twice/,
     ],
-    ['a changed dtype', [{}, { offset: 4, dtype: 'int32' }], /changed on the way/],
-    ['a changed shape', [{}, { offset: 4, shape: [1, 2] }], /changed on the way/],
-    ['the reserved name', [{ name: '__metadata__' }], /keeps this name/],
+    ['a changed dtype', [{}, { offset: 4, dtype: 'int32' }], /changed between chunks/],
+    ['a changed shape', [{}, { offset: 4, shape: [1, 2] }], /changed between chunks/],
+    ['the reserved name', [{ name: '__metadata__' }], /reserves this name/],
   ]
   test.each(cases)('%s', async (_, chunks, message) => {
     const path = await newPath()
@@ -202,7 +202,7 @@ describe('hostile files are refused', () => {
     ['a shape that does not fit', () => fileWith(entry({ dtype: 'F32', shape: [2] }), four), /takes 8/],
     ['an unknown dtype', () => fileWith(entry({ dtype: 'toString' }), four), /dtype "toString"/],
     ['a duplicate key', () => fileWith(`{"x":1,${entry({}).slice(1)}`, four), /key "x" twice/],
-    ['something that is no entry', () => fileWith('{"x":[]}'), /no object/],
+    ['something that is no entry', () => fileWith('{"x":[]}'), /not an object/],
     ['a list as header', () => fileWith('[]'), /expected a safetensors file/],
     ['text that is not UTF-8', () => fileWith(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x7d)), /not UTF-8/],
     ['an empty file', () => fileWith(new Uint8Array(0), new Uint8Array(0), 0n), /expected a safetensors file/],

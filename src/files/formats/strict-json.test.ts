@@ -35,7 +35,7 @@ test.each([
   "{'a':1}",
   '[,]',
 ])('%j is refused', (text) => {
-  expect(() => parse(text)).toThrow(/x is not JSON|x has something after its end/)
+  expect(() => parse(text)).toThrow(/x is not JSON|x has extra text after its end/)
 })
 
 test('a repeated key is refused, also when written with an escape', () => {

@@ -37,7 +37,7 @@ class Reader {
 
   end(): void {
     this.take(BLANKS)
-    if (this.at !== this.text.length) throw this.error('has something after its end')
+    if (this.at !== this.text.length) throw this.error('has extra text after its end')
   }
 
   private object(depth: number): StrictJson {

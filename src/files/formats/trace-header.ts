@@ -69,9 +69,9 @@ export function formatHeader({ values, tensors }: TraceHeader): string {
 
 /** Reads and checks an untrusted header against the bytes that follow it. */
 export function parseHeader(bytes: Uint8Array, dataBytes: number, path: string): TraceHeader {
-  if (!isUtf8(bytes)) throw bad(path, 'a header that is not UTF-8 was found')
+  if (!isUtf8(bytes)) throw bad(path, 'its header is not UTF-8')
   const root = parseStrictJson(new TextDecoder().decode(bytes), `the header of ${path}`)
-  if (!(root instanceof Map)) throw bad(path, 'a header that is no JSON object was found')
+  if (!(root instanceof Map)) throw bad(path, 'its header is not a JSON object')
   const entries = [...root].filter(([name]) => name !== '__metadata__')
   const stored = entries.map(([name, entry]) => parseEntry(name, entry, path))
   checkCoverage(stored, dataBytes, path)
@@ -80,12 +80,12 @@ export function parseHeader(bytes: Uint8Array, dataBytes: number, path: string):
 
 function parseEntry(name: string, entry: StrictJson, path: string): StoredTensor {
   const what = `tensor ${quote(name)}`
-  if (!(entry instanceof Map)) throw bad(path, `${what} is described by something that is no object`)
+  if (!(entry instanceof Map)) throw bad(path, `${what} is described by something that is not an object`)
   const dtype = entry.get('dtype')
   if (typeof dtype !== 'string' || !Object.hasOwn(SAFETENSORS_DTYPES, dtype)) {
     throw bad(
       path,
-      `${what} has dtype ${quote(String(dtype))}, known are ${Object.keys(SAFETENSORS_DTYPES).join(', ')}`,
+      `${what} has dtype ${quote(String(dtype))}, expected one of ${Object.keys(SAFETENSORS_DTYPES).join(', ')}`,
     )
   }
   const shape = sizes(entry.get('shape'), `the shape of ${what}`, path)
@@ -117,7 +117,7 @@ function checkCoverage(tensors: readonly StoredTensor[], dataBytes: number, path
     }
     end += tensor.byteLength
   }
-  if (end !== dataBytes) throw bad(path, `${dataBytes} bytes of data were found where the header tells of ${end}`)
+  if (end !== dataBytes) throw bad(path, `it has ${dataBytes} bytes of data, but the header describes ${end}`)
 }
 
 function withMetadata(stored: readonly StoredTensor[], metadata: StrictJson | undefined, path: string): TraceHeader {
@@ -171,7 +171,7 @@ function traceValues(list: StrictJson | undefined, path: string): TraceValue[] {
   return list.map((item) => {
     const [name, kind, length] = item instanceof Map ? [item.get('name'), item.get('kind'), item.get('length')] : []
     if (typeof name !== 'string' || typeof kind !== 'string' || !KINDS.includes(kind) || !isSize(length)) {
-      throw bad(path, 'its metadata describes a value wrongly')
+      throw bad(path, 'its metadata has an invalid value')
     }
     return { name, kind: kind as ValueKind, length }
   })

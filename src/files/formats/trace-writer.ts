@@ -130,24 +130,24 @@ class Writer {
 
 function checkSpec(chunk: TensorChunk): void {
   if (!Object.hasOwn(DTYPES, chunk.dtype)) throw wrong(chunk, `dtype "${chunk.dtype}" is not known`)
-  if (chunk.name === '__metadata__') throw wrong(chunk, 'safetensors keeps this name for itself')
+  if (chunk.name === '__metadata__') throw wrong(chunk, 'safetensors reserves this name')
   const whole = chunk.shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0)
   const byteLength = whole ? byteLengthOf(chunk.dtype, chunk.shape) : NaN
   if (!whole || (byteLength !== null && !Number.isSafeInteger(byteLength))) {
-    throw wrong(chunk, `its shape ${formatShape(chunk.shape)} is not one of whole, storable sizes`)
+    throw wrong(chunk, `its shape ${formatShape(chunk.shape)} has sizes that cannot be stored`)
   }
 }
 
 function checkChunk(chunk: TensorChunk, { chunk: first, taken }: OpenTensor): void {
   if (chunk.name !== first.name) throw wrong(first, `a chunk of "${chunk.name}" came before its last one`)
   if (chunk.dtype !== first.dtype || formatShape(chunk.shape) !== formatShape(first.shape)) {
-    throw wrong(chunk, 'its dtype or shape changed on the way')
+    throw wrong(chunk, 'its dtype or shape changed between chunks')
   }
-  if (chunk.offset !== taken) throw wrong(chunk, `a chunk for byte ${chunk.offset} came, expected byte ${taken}`)
+  if (chunk.offset !== taken) throw wrong(chunk, `got a chunk for byte ${chunk.offset}, expected byte ${taken}`)
   const needed = byteLengthOf(chunk.dtype, chunk.shape)
   const end = taken + chunk.bytes.length
   if (needed !== null && (end > needed || (chunk.last && end !== needed))) {
-    throw wrong(chunk, `${end} bytes came, expected ${needed} for ${chunk.dtype} of shape ${formatShape(chunk.shape)}`)
+    throw wrong(chunk, `got ${end} bytes, expected ${needed} for ${chunk.dtype} of shape ${formatShape(chunk.shape)}`)
   }
 }
 

@@ -18,7 +18,7 @@ export function parseYamlDocument(text: string, lines: LineCounter): Document | 
 export function parseYaml(text: string): unknown {
   const lines = new LineCounter()
   const document = parseYamlDocument(text, lines)
-  if (document === null) throw new FormatError('yaml', 'it nests too deep')
+  if (document === null) throw new FormatError('yaml', 'it is nested too deeply')
   const [error] = document.errors
   if (!error) return document.toJS()
   const { line, col } = lines.linePos(error.pos[0])

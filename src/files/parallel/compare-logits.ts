@@ -34,7 +34,7 @@ export async function compareLogitTensors(
 function sharedRows(reference: TensorSource, target: TensorSource): Omit<SharedRows, 'topK' | 'kernels'> {
   const { dtype, shape } = reference
   if (dtype !== target.dtype || formatShape(shape) !== formatShape(target.shape) || !isReadable(dtype)) {
-    const what = `logits are ${target.dtype} ${formatShape(target.shape)} against ${dtype} ${formatShape(shape)} of the reference`
+    const what = `the target's logits are ${target.dtype} ${formatShape(target.shape)}, the reference's ${dtype} ${formatShape(shape)}`
     throw new UsageError('logits', `${what}; give floats of at most 32 bits, of the same dtype and shape`)
   }
   if (!reference.file || !target.file) {

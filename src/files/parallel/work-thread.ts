@@ -4,7 +4,7 @@ import { surveyShare } from './survey-share.ts'
 import type { ThreadAnswer, ThreadOrder } from './thread-pool.ts'
 
 const port = parentPort
-if (!port) throw new Error('work-thread runs as a thread of its own: this is a bug in Assay')
+if (!port) throw new Error('work-thread must run as a thread of its own: this is a bug in Assay')
 
 port.on('message', async (order: ThreadOrder) => {
   try {

@@ -57,7 +57,7 @@ const held = new WeakMap<TensorSource, Promise<Uint8Array>>()
 async function heldBytes(source: TensorSource): Promise<Bytes> {
   if (source.byteLength > MAX_HELD_BYTES) {
     const found = `tensor "${source.name}" has ${source.byteLength} bytes that are stored in another order`
-    throw new FormatError('slice', `${found}, at most ${MAX_HELD_BYTES} are turned round; save it as safetensors`)
+    throw new FormatError('slice', `${found}, at most ${MAX_HELD_BYTES} can be reordered; save it as safetensors`)
   }
   const reading = held.get(source) ?? readWhole(source)
   held.set(source, reading)

@@ -32,7 +32,7 @@ test.each([['"2"'], ['1.5'], ['[2, -3]'], ['[[2]]'], ['true']])('an eos_token_id
 
 test.each([
   ['{', 'is not JSON'],
-  ['[]', 'holds no JSON object'],
+  ['[]', 'is not a JSON object'],
 ])('settings that are %s are refused', async (text, message) => {
   await expect(idsOf({ 'generation_config.json': text })).rejects.toThrow(`generation_config.json ${message}`)
 })

@@ -27,7 +27,7 @@ function idsIn(settings: object, file: string): number[] {
     if (id === -1) return []
     if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0) return [id]
     const shown = cleanText(JSON.stringify(id), 60)
-    throw new FormatError('eos', `${file}: eos_token_id holds ${shown}, expected a token id or a list of them`)
+    throw new FormatError('eos', `${file}: eos_token_id is ${shown}, expected a token id or a list of them`)
   })
 }
 
@@ -50,5 +50,5 @@ async function readSettings(file: string): Promise<Record<string, unknown>> {
       cause: error,
     })
   }
-  throw new FormatError('eos', `${file} holds no JSON object; copy it again from where the model was published`)
+  throw new FormatError('eos', `${file} is not a JSON object; copy it again from where the model was published`)
 }

@@ -49,7 +49,7 @@ export function inputUsesOf(path: string): Map<string, InputUse> {
     const size = sizeIn(config, key)
     return { kind: 'index', low: 0, high: Math.max(0, (size ?? 1) - 1), because: `${key} is ${size ?? 'not given'}` }
   }
-  const ones: InputUse = { kind: 'fixed', each: 1, because: 'nothing is padding' }
+  const ones: InputUse = { kind: 'fixed', each: 1, because: 'no padding' }
   return new Map([
     ['input_ids', below('vocab_size')],
     ['decoder_input_ids', below('vocab_size')],

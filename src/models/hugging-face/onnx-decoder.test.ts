@@ -164,7 +164,7 @@ test('what it does not take is said', async () => {
   const folder = await folderWith()
   await writeFile(join(folder, 'model.onnx'), decoder(1, ['x']))
   expect((await decoderOf(folder, new FileDigests()))!.notes.slice(1)).toEqual([
-    'it takes no position_ids: how padding counts is decided inside',
-    'it takes no past key values: the whole sequence goes in again at every step',
+    'it takes no position_ids: the model itself decides how padding counts',
+    'it takes no past key values: every step computes the whole sequence again',
   ])
 })

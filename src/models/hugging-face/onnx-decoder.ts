@@ -61,8 +61,8 @@ function notesOn({ inputs }: OnnxModel): string[] {
   const has = (name: string) => inputs.some((input) => input.name === name)
   const isCached = inputs.some(({ name }) => name.startsWith('past'))
   return [
-    ...(has('position_ids') ? [] : ['it takes no position_ids: how padding counts is decided inside']),
-    ...(isCached ? [] : ['it takes no past key values: the whole sequence goes in again at every step']),
+    ...(has('position_ids') ? [] : ['it takes no position_ids: the model itself decides how padding counts']),
+    ...(isCached ? [] : ['it takes no past key values: every step computes the whole sequence again']),
   ]
 }
 

@@ -143,7 +143,7 @@ describe('generated inputs', () => {
     const sequence: ValueSpec = { name: 's', kind: 'sequence', dtype: 'float32', shape: null }
     await expect(make([sequence])).rejects.toThrow(SkipCase)
     await expect(make([{ ...input('x', 'float32', 1), dtype: null }])).rejects.toThrow('declares no dtype')
-    await expect(make([input('x', 'float32', 'n')], { dims: { n: 2 ** 40 } })).rejects.toThrow('bind smaller sizes')
+    await expect(make([input('x', 'float32', 'n')], { dims: { n: 2 ** 40 } })).rejects.toThrow('set smaller sizes')
   })
 })
 

@@ -201,7 +201,7 @@ async function makeInput(spec: ValueSpec, making: Making): Promise<Made> {
 function requireTensor(spec: ValueSpec, shape: readonly number[] | undefined, mostBytes: number): TensorSpec {
   if (spec.kind !== 'tensor') {
     throw new SkipCase(
-      `input "${spec.name}" is a ${spec.kind}, which is not generated; give it with --input ${spec.name}=file.pb`,
+      `input "${spec.name}" is a ${spec.kind}, which Assay does not generate; give it with --input ${spec.name}=file.pb`,
     )
   }
   const open = `give it with --input ${spec.name}=file.npy`
@@ -211,7 +211,7 @@ function requireTensor(spec: ValueSpec, shape: readonly number[] | undefined, mo
   if (!(byteLength <= mostBytes)) {
     throw new StageError(
       'inputs',
-      `input "${spec.name}" ${formatShape(shape)} would take ${byteLength} bytes; bind smaller sizes with --dim`,
+      `input "${spec.name}" ${formatShape(shape)} would take ${byteLength} bytes; set smaller sizes with --dim`,
     )
   }
   return { name: spec.name, dtype: spec.dtype, shape }

@@ -45,7 +45,9 @@ describe('open sizes', () => {
       [1, 2],
       [3, 1, 1],
     ])
-    expect(dims).toEqual([{ name: 'rows', size: 1, because: 'the first open axis, taken for the batch', free: true }])
+    expect(dims).toEqual([
+      { name: 'rows', size: 1, because: 'the first open axis, assumed to be the batch', free: true },
+    ])
   })
 
   test('that are sums follow their terms', () => {
@@ -89,10 +91,10 @@ describe('open sizes', () => {
 
   test('that an operator asks for, or that were found by trying, are those; what is given counts more', () => {
     const asked = new Map([
-      ['x', { rank: null, sizes: new Map([[-1, { size: 80, because: 'as MatMul "m" takes it' }]]) }],
+      ['x', { rank: null, sizes: new Map([[-1, { size: 80, because: 'required by MatMul "m"' }]]) }],
     ])
     const bound = (known: object) => bindInputShapes([input('x', 'batch', 'seq')], { given: {}, asked, ...known })
-    expect(bound({}).dims[1]).toEqual({ name: 'seq', size: 80, because: 'as MatMul "m" takes it', free: false })
+    expect(bound({}).dims[1]).toEqual({ name: 'seq', size: 80, because: 'required by MatMul "m"', free: false })
     expect(bound({ found: { seq: 64 } }).dims[1]).toMatchObject({ size: 64, because: 'found by trying' })
     expect(bound({ found: { seq: 64 }, given: { seq: 7 } }).dims[1]).toMatchObject({ size: 7, because: 'given' })
   })

@@ -35,14 +35,14 @@ const SEQUENCE = 16
 const SOUND_FRAME = 512
 const SAMPLE_RATE = /^(sr|fs|(sample|sampling)_?rate)$/i
 
-const SOUND: Choice = [SOUND_FRAME, 'beside a sample rate, taken for samples of sound']
-const CHANNELS: Choice = [3, 'the second of four open axes, taken for image channels']
+const SOUND: Choice = [SOUND_FRAME, 'the model also takes a sample rate, so assumed to be samples of sound']
+const CHANNELS: Choice = [3, 'the second of four open axes, assumed to be image channels']
 const SOUND_INPUT = /^(wav|pcm|audio|speech|sound|waveform)s?$|(^|_)(wav|pcm|audio|waveform)s?(_|$)/i
 const SECOND: Choice = [16_000, 'by the name of its input, a second of sound']
 
 /** Letters are a batch only where nothing open comes before them: (batch, N) is something else. */
 const LETTER = /^(n|b|bs|bsz)$/i
-export const FIRST = 'the first open axis, taken for the batch'
+export const FIRST = 'the first open axis, assumed to be the batch'
 /** Why a size is what it is: the one that a convention chose was refused. */
 export const FOUND = 'found by trying'
 
@@ -204,8 +204,8 @@ function byPlace(spec: ValueSpec, axis: number, binding: Binding): Choice {
   const isBatch = !hasOpenBefore(spec, axis) && !shape!.slice(0, axis).includes(1)
   if (isBatch) return [1, FIRST]
   if (axis === 1 && shape!.length === 4 && shape!.every(isOpen)) return CHANNELS
-  if (shape!.length === 4) return [IMAGE_SIDE, 'an axis of four, taken for an image side']
-  return soundOf(spec, axis, binding) ?? [SEQUENCE, 'a later open axis, taken for a sequence']
+  if (shape!.length === 4) return [IMAGE_SIDE, 'one of four axes, assumed to be an image side']
+  return soundOf(spec, axis, binding) ?? [SEQUENCE, 'a later open axis, assumed to be a sequence']
 }
 
 const isOpen = (dim: number | string | null) => typeof dim !== 'number' || dim < 0

@@ -70,10 +70,7 @@ function fits(shape: readonly number[], declared: ValueSpec['shape']): boolean {
 }
 
 function mismatch(spec: ValueSpec, path: string, found: string, expected: string): StageError {
-  return new StageError(
-    'inputs',
-    `${path} ${found}, but input "${spec.name}" takes ${expected}; give a file that fits it`,
-  )
+  return new StageError('inputs', `${path} ${found}, but input "${spec.name}" takes ${expected}; give a matching file`)
 }
 
 async function readEntry(path: string, entry: string): Promise<Tensor> {

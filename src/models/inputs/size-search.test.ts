@@ -52,7 +52,7 @@ test('a try that gets further is where the next ones start from', async () => {
 test('a batch by name stays 1, one by place only does not', async () => {
   const refuse = (sizes: Record<string, number>) => (sizes.n === 64 ? null : 'no')
   expect((await search([dim('n', 1, 'by its name, a batch')], refuse)).dims).toBeNull()
-  expect((await search([dim('n', 1, 'the first open axis, taken for the batch')], refuse)).dims).toEqual({ n: 64 })
+  expect((await search([dim('n', 1, 'the first open axis, assumed to be the batch')], refuse)).dims).toEqual({ n: 64 })
 })
 
 test('sizes that were given are left alone', async () => {
@@ -84,7 +84,7 @@ test('what is too large to be tried is passed over', async () => {
 })
 
 test('a size that only its place calls a batch grows together with the others', async () => {
-  const open = [dim('rows', 1, 'the first open axis, taken for the batch'), dim('columns', 16)]
+  const open = [dim('rows', 1, 'the first open axis, assumed to be the batch'), dim('columns', 16)]
   const refuse = ({ rows, columns }: Record<string, number>) => (rows! >= 64 && columns! >= 64 ? null : 'no')
   expect((await search(open, refuse)).dims).toEqual({ rows: 64, columns: 64 })
 })

@@ -15,8 +15,8 @@ export function changesText(title: string, changes: GraphChanges): string {
       'merged with another that did the same',
       merged.map(({ node, into }) => `${label(node)} → ${label(into)}`),
     ),
-    section('gone, and nothing makes their values', gone.map(label)),
-    section('new, and nothing made their values', added.map(label)),
+    section('removed, and nothing computes their values now', gone.map(label)),
+    section('new, and nothing computed their values before', added.map(label)),
     section(
       'same op and values, other inputs or attributes',
       adjusted.map((pair) => adjustedLine(pair, changes)),

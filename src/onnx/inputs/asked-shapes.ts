@@ -109,7 +109,7 @@ function note(
   asked.rank ??= rank ?? axes?.length ?? null
   const at = axis === undefined || axes === null ? axis : axes.at(axis)
   if (at === undefined || !size || asked.sizes.has(at)) return
-  asked.sizes.set(at, { size, because: `as ${nodeLabel(node)} takes it` })
+  asked.sizes.set(at, { size, because: `required by ${nodeLabel(node)}` })
 }
 
 function handedOn({ node, constantShape }: NodeUse, position: number, { axes }: Likeness): Likeness[] {

@@ -177,7 +177,7 @@ function decide(input: GraphInput, found: readonly InputUse[], inputs: readonly 
     const use = kind === 'index' ? index : found.find((one) => one.kind === kind)
     if (use) return use
   }
-  return hint ?? { kind: 'plain', because: 'no operator that it reaches asks for certain values' }
+  return hint ?? { kind: 'plain', because: 'no operator that it reaches needs particular values' }
 }
 
 /** Indices must fit every table they are used on. */

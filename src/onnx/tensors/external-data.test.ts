@@ -130,7 +130,7 @@ describe('a location is refused that', () => {
     ['has a NUL', 'weights.bin\0.png', /control character/],
     ['is empty', '', /no location/],
     ['does not exist', 'nowhere.bin', /does not exist/],
-    ['is a folder', 'sub', /no regular file/],
+    ['is a folder', 'sub', /not a regular file/],
     ['has an empty part', 'sub//weights.bin', /leaves the model's folder/],
     ['onnxruntime takes for an address', '*/_ORT_MEM_ADDR_/*', /memory address/],
   ]
@@ -175,7 +175,7 @@ describe('a location is refused that', () => {
 
   test('is a pipe, without waiting for it', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe')])
-    expect(await refusal(await asInitializer(external({ location: 'pipe' })))).toMatch(/no regular file/)
+    expect(await refusal(await asInitializer(external({ location: 'pipe' })))).toMatch(/not a regular file/)
   })
 })
 
@@ -183,13 +183,13 @@ describe('numbers are refused that', () => {
   const cases: [string, Record<string, string>, RegExp][] = [
     ['reach beyond the file', { offset: '20', length: '16' }, /bytes 20 to 36 .* which has 32/],
     ['reach beyond it without a length', { offset: '20' }, /bytes 20 to 36/],
-    ['are huge', { length: '10000000000000' }, /a length of 10000000000000 bytes where .* take 16/],
+    ['are huge', { length: '10000000000000' }, /a length of 10000000000000 bytes, but .* need 16/],
     ['are negative', { offset: '-1' }, /the offset "-1"/],
     ['are hexadecimal', { offset: '0x4' }, /the offset "0x4"/],
     ['have a fraction', { length: '1.5' }, /the length "1.5"/],
     ['are beyond 2^53', { offset: '9999999999999999' }, /the offset/],
     ['are no numbers', { length: 'all' }, /the length "all"/],
-    ['do not fit dtype and shape', { length: '15' }, /a length of 15 bytes where .* take 16/],
+    ['do not fit dtype and shape', { length: '15' }, /a length of 15 bytes, but .* need 16/],
   ]
   test.each(cases)('%s', async (_, entries, message) => {
     expect(await refusal(await asInitializer(external({ location: 'weights.bin', ...entries })))).toMatch(message)

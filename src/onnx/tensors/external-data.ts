@@ -58,13 +58,14 @@ export function renameLocation(tensor: TensorProto, names: ReadonlyMap<string, s
 export function externalRange(tensor: TensorProto, problem: Problem): ExternalRange {
   const entries = new Map<string, string>()
   for (const { key, value } of tensor.externalData) {
-    if (!KEYS.includes(key)) throw problem(`the key ${JSON.stringify(key.slice(0, 80))}, known are ${KEYS.join(', ')}`)
+    if (!KEYS.includes(key))
+      throw problem(`the key ${JSON.stringify(key.slice(0, 80))}, expected one of ${KEYS.join(', ')}`)
     if (entries.has(key)) throw problem(`the key ${key} twice`)
     entries.set(key, value)
   }
   const location = entries.get('location')
   if (!location) throw problem('no location')
-  if (tensor.rawData.length > 0) throw problem('data inside the model too')
+  if (tensor.rawData.length > 0) throw problem('data that is also inside the model')
   checkLocation(location, problem)
   const length = entries.get('length')
   return {
@@ -103,7 +104,7 @@ async function checkFile(location: string, folder: string, problem: Problem): Pr
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const stat = await handle.stat()
-    if (!stat.isFile()) throw problem(`${shown}, which is no regular file`)
+    if (!stat.isFile()) throw problem(`${shown}, which is not a regular file`)
     if (stat.nlink !== 1)
       throw problem(`${shown}, which has ${stat.nlink} hard links, expected a file of its own (copy it)`)
     return { location, path, byteLength: stat.size }
@@ -132,7 +133,7 @@ function checkRange(tensor: TensorProto, range: ExternalRange, file: ExternalFil
   const needed = neededBytes(tensor, problem)
   const length = range.length ?? needed ?? file.byteLength - range.offset
   if (needed !== null && length !== needed)
-    throw problem(`a length of ${length} bytes where its dtype and shape take ${needed}`)
+    throw problem(`a length of ${length} bytes, but its dtype and shape need ${needed}`)
   if (length < 0 || range.offset + length > file.byteLength) {
     const end = range.offset + Math.max(0, length)
     throw problem(`bytes ${range.offset} to ${end} of ${JSON.stringify(range.location)}, which has ${file.byteLength}`)

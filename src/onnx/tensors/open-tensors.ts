@@ -22,7 +22,7 @@ async function openFile(path: string): Promise<Tensors> {
   if (extension === '.npy') return new Map([[name, await openNpy(path, name)]])
   if (extension === '.pb') return new Map([[name, await openProto(path, name)]])
   if (extension === '.safetensors') return new Map((await openTrace(path)).tensors)
-  const what = extension === '' ? 'without an ending' : `of kind "${extension}"`
+  const what = extension === '' ? 'without an extension' : `of type "${extension}"`
   const hint = extension === '.onnx' ? ' (assay test judges models)' : ''
   throw new UsageError('tensors', `${path} is a file ${what}; tensors are read from ${EXTENSIONS.join(', ')}${hint}`)
 }

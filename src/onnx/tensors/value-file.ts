@@ -54,7 +54,7 @@ function sequenceValue(proto: SequenceProto, { name }: ValueSpec, path: string):
   const { tensorValues, sparseTensorValues, sequenceValues, mapValues, optionalValues } = proto
   const others = [sparseTensorValues, sequenceValues, mapValues, optionalValues]
   if ((proto.elemType !== TENSOR && proto.elemType !== UNDEFINED) || others.some((list) => list.length > 0)) {
-    throw new SkipCase(`"${name}" is a sequence of something else than tensors, which Assay does not compare`)
+    throw new SkipCase(`"${name}" is a sequence of something other than tensors, which Assay does not compare`)
   }
   return elements(name, 'sequence', tensorValues, path)
 }

@@ -67,11 +67,11 @@ describe('what is accepted', () => {
     expect(sized(0.005)).toEqual({ id: 'a', verdict: 'fail', relL2: 0.01 })
     expect(sized(3.4e-7)).toEqual({ id: 'a', verdict: 'fail', relL2: 7e-7 })
     expect(sized(Number.POSITIVE_INFINITY)).toEqual({ id: 'a', verdict: 'fail' })
-    const reason = '2 of 8 values are NaN or infinite and not the same on both sides'
+    const reason = '2 of 8 values are NaN or infinite and differ between the sides'
     expect(sized(0.01, { flags: ['non-finite'], reason })).toEqual({
       id: 'a',
       verdict: 'fail',
-      error: 'values are NaN or infinite and not the same on both sides',
+      error: 'values are NaN or infinite and differ between the sides',
     })
   })
 

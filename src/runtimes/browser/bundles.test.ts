@@ -57,7 +57,7 @@ describe('the bundle for a device', () => {
   })
 
   test.each([
-    ['1.20.1', 'webgpu', 'onnxruntime-web 1.20.1 has no bundle for webgpu; webgpu-jsep is the WebGPU that it has'],
+    ['1.20.1', 'webgpu', 'onnxruntime-web 1.20.1 has no bundle for webgpu; its WebGPU device is webgpu-jsep'],
     ['1.99.0', 'webgpu-jsep', 'onnxruntime-web 1.99.0 has no bundle for webgpu-jsep'],
     ['1.20.1', 'webnn', 'onnxruntime-web 1.20.1 has no bundle for webnn'],
     ['1.0.0', 'wasm', 'onnxruntime-web 1.0.0 has no bundle for wasm'],

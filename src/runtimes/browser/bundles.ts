@@ -45,6 +45,6 @@ export async function chooseBundle(device: string, found: ResolvedPackage): Prom
     const text = await readText(join(found.folder, 'dist', file)).catch(() => null)
     if (text !== null && build.test(text)) return { file, provider }
   }
-  const instead = device === 'webgpu' ? '; webgpu-jsep is the WebGPU that it has' : ''
+  const instead = device === 'webgpu' ? '; its WebGPU device is webgpu-jsep' : ''
   throw new UsageError('install', `onnxruntime-web ${found.version} has no bundle for ${device}${instead}`)
 }

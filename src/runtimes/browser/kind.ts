@@ -46,7 +46,7 @@ async function pageAddressOf(target: Target, notice: (text: string) => void): Pr
   const key = JSON.stringify([target.name, target.device, target.options])
   const known = addresses.get(key)
   if (known) {
-    notice(`${target.name} waits for its page to come back: ${addressOf(await known)}`)
+    notice(`${target.name} is waiting for its page to come back: ${addressOf(await known)}`)
     return known
   }
   const arranged = arrange(target, notice)
@@ -57,8 +57,8 @@ async function pageAddressOf(target: Target, notice: (text: string) => void): Pr
 async function arrange(target: Target, notice: (text: string) => void): Promise<PageAddress> {
   const address = { token: randomBytes(16).toString('hex'), port: await freePort(Number(target.options.port ?? 0)) }
   const { port } = address
-  notice(`${target.name} waits for its browser: open ${addressOf(address)}`)
-  notice(`  from another machine: ssh -L ${port}:127.0.0.1:${port} <this machine>, then the same address there`)
+  notice(`${target.name} is waiting for its browser: open ${addressOf(address)}`)
+  notice(`  from another machine: ssh -L ${port}:127.0.0.1:${port} <this machine>, then open the same address there`)
   return address
 }
 

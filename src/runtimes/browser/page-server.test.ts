@@ -217,7 +217,7 @@ describe('a socket', () => {
     const answer = await askAsOther(port, [...lines, ...WEBSOCKET])
     expect(answer).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/)
     expect(await askAsOther(port, ['GET /page.json HTTP/1.1', `Host: ${host}`])).toMatch(
-      /^HTTP\/1\.1 403 .*user 65534 of this machine may not ask here, only user 0\n/s,
+      /^HTTP\/1\.1 403 .*user 65534 of this machine may not connect here, only user 0\n/s,
     )
   })
 

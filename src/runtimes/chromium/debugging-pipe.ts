@@ -28,5 +28,5 @@ export function openAddress(browser: ChildProcess, url: string): Promise<string>
 
 function refusalIn(answer: string): string | null {
   const { error } = JSON.parse(answer) as { error?: { message?: string } }
-  return error ? (error.message ?? 'for no reason') : null
+  return error ? (error.message ?? 'no reason given') : null
 }

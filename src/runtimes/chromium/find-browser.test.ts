@@ -62,7 +62,7 @@ describe('the browser of a target', () => {
     vi.stubEnv('PATH', folder)
     await expect(findBrowser(named, context(folder))).rejects.toMatchObject({
       code: 'install',
-      message: `browser=${named} is no program that can be started`,
+      message: `browser=${named} is not a program that can be started`,
     })
   })
 
@@ -70,7 +70,7 @@ describe('the browser of a target', () => {
     const folder = await folderWith()
     for (const name of ['a-folder', 'chromium']) await mkdir(join(folder, name))
     vi.stubEnv('PATH', folder)
-    await expect(findBrowser(named, context(folder))).rejects.toThrow('is no program that can be started')
+    await expect(findBrowser(named, context(folder))).rejects.toThrow('is not a program that can be started')
   })
 
   test('is CHROME_PATH or the one in PATH where it names none', async () => {
@@ -99,7 +99,7 @@ describe('where a browser would come from', () => {
     expect(await locateBrowser('./nothing', context(folder))).toMatchObject({
       path: null,
       onFirstUse: false,
-      remedy: 'browser=./nothing is no program that can be started; name another with browser=<path>',
+      remedy: 'browser=./nothing is not a program that can be started; name another with browser=<path>',
     })
   })
 

@@ -86,7 +86,7 @@ function namedBrowser(setting: string, named: string, { projectFolder, environme
   const isPath = /[/\\]/.test(named)
   const found = isPath ? resolve(projectFolder, named) : findProgram(named, environment.PATH ?? '')
   if (found && isExecutable(found)) return found
-  throw new UsageError('install', `${setting} is no program that can be started`)
+  throw new UsageError('install', `${setting} is not a program that can be started`)
 }
 
 export function systemBrowser(path = ''): string | null {

@@ -112,7 +112,7 @@ describe('a model is refused', () => {
       [LOGITS, value('present.0', cache, 'float16')],
       'nothing is known to fill "past.0"',
     ],
-    ['of which nothing is told', [value('input_ids', null, null)], [LOGITS], 'onnxruntime tells it from 1.21 on'],
+    ['of which nothing is told', [value('input_ids', null, null)], [LOGITS], 'onnxruntime says it from 1.21 on'],
   ])('%s', (_, inputs, outputs, message) => {
     expect(() => decoderPorts(inputs, outputs)).toThrow(message)
   })

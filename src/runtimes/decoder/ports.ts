@@ -72,7 +72,7 @@ function refuseUntold(inputs: readonly ValueSpec[]): void {
   const untold = inputs.find(({ kind, dtype, shape }) => kind === 'tensor' && (dtype === null || shape === null))
   if (!untold) return
   throw wrong(
-    `what input "${untold.name}" takes is not told here, so the model cannot be decoded; onnxruntime tells it from 1.21 on`,
+    `the runtime does not say what input "${untold.name}" takes, so the model cannot be decoded; onnxruntime says it from 1.21 on`,
   )
 }
 

@@ -6,7 +6,7 @@ import type { EndDetail } from '../protocol/messages.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 export function describeExit(exit: ChildExit, unfinished: string | null = null): string {
-  if (exit.signal === null && exit.exitCode === null) return 'the worker hangs and cannot even be killed'
+  if (exit.signal === null && exit.exitCode === null) return 'the worker hangs and cannot be killed'
   const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
   return `the worker ${how}${unfinished ? `, ${unfinished}` : ' before it answered'}`
 }

@@ -136,7 +136,7 @@ async function probe(allocator: WorkerAllocator, target: Target, schema: Runtime
 
 function withLastLine(failure: WorkerFailure): string {
   const lastLine = failure.detail.stderr?.trimEnd().split('\n').at(-1)
-  return lastLine ? `${failure.message}; its last words: ${lastLine}` : failure.message
+  return lastLine ? `${failure.message}; its last output: ${lastLine}` : failure.message
 }
 
 async function inspectIn(worker: Worker, request: Task & SessionRequest, kept: KeptSessions | null) {

@@ -17,5 +17,5 @@ test('a worker gets models of the formats that it lists', () => {
 
 test('any other is an error at compile that names both', () => {
   expect(() => refuseFormat(infoOf('huggingface'), onnx)).toThrow('it takes huggingface models, this is onnx')
-  expect(() => refuseFormat(infoOf(), folder)).toThrow('it lists no model format that we know, this is huggingface')
+  expect(() => refuseFormat(infoOf(), folder)).toThrow('it lists no model format that Assay knows, this is huggingface')
 })

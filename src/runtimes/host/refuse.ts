@@ -6,7 +6,7 @@ import type { Capabilities, ModelRef, RuntimeInfo } from '../contract.ts'
 
 export function refuseFormat({ accepts }: RuntimeInfo, { format }: ModelRef): void {
   if (accepts.includes(format)) return
-  const taken = accepts.length > 0 ? `takes ${accepts.join(' and ')} models` : 'lists no model format that we know'
+  const taken = accepts.length > 0 ? `takes ${accepts.join(' and ')} models` : 'lists no model format that Assay knows'
   throw new StageError('compile', `it ${taken}, this is ${format}`)
 }
 

@@ -189,7 +189,7 @@ export class WorkerConnection {
   async #onTensor(params: UncheckedTensorParams, bytes: Uint8Array): Promise<void> {
     const pending = this.#pending
     if (!pending?.onTensor || params.request !== pending.id) {
-      throw new ProtocolError(`tensor "${params.name}" for request ${params.request}, which awaits none`)
+      throw new ProtocolError(`tensor "${params.name}" for request ${params.request}, which expects none`)
     }
     pending.clock.pause()
     try {
@@ -204,7 +204,7 @@ export class WorkerConnection {
   #onAnswer(message: Extract<WorkerMessage, { readonly type: 'result' | 'error' }>): void {
     const pending = this.#pending
     if (!pending || (message.id !== null && message.id !== pending.id)) {
-      throw new ProtocolError(`an answer to request ${message.id}, which was not asked`)
+      throw new ProtocolError(`an answer to request ${message.id}, which was never sent`)
     }
     if (message.type === 'result') pending.resolve(message.result)
     this.#pending = null
@@ -221,7 +221,7 @@ export class WorkerConnection {
   #abandon(error: unknown): void {
     this.#pending?.reject(error)
     this.#pending = null
-    this.#fail('aborted', () => 'the host could not go on')
+    this.#fail('aborted', () => 'the host could not continue')
   }
 
   #fail(kind: FailureKind, describe: (exit: ChildExit) => string): void {

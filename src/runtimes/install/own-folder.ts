@@ -38,7 +38,7 @@ export async function makeOwnFolder(usual: string, environment: Environment): Pr
 }
 
 function noSecret(folder: string): UsageError {
-  const what = `there is no place outside of the project to write down that ${folder} is yours`
+  const what = `there is no place outside the project to record that ${folder} is yours`
   return new UsageError('install', `${what}; set XDG_STATE_HOME to a folder that only you can write`)
 }
 

@@ -72,7 +72,7 @@ async function runtimesHome({ runtimesFolder, projectFolder, environment, notice
   const home = await makeOwnFolder(runtimesFolder, environment)
   if (home !== runtimesFolder) {
     const [foreign, ours] = [runtimesFolder, home].map((folder) => shownPath(folder, projectFolder))
-    sayOnce(notice, `${foreign} was not made by you on this machine, so nothing in it is run; ${ours} is used instead`)
+    sayOnce(notice, `${foreign} was not made by you on this machine, so nothing in it is run; using ${ours} instead`)
   }
   return home
 }

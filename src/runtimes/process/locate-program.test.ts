@@ -19,11 +19,11 @@ describe('the program of a target', () => {
 
   test.each([
     ['runer', 'cannot start runer: no program of this name in PATH; did you mean runner?'],
-    ['script.py', `./script.py is the one in ${folder}`],
+    ['script.py', `write ./script.py for the one in ${folder}`],
     ['./bin/runer', `there is no file ${folder}/bin/runer; did you mean runner?`],
     ['./sbin/runner', `there is no file ${folder}/sbin/runner, nor a folder ${folder}/sbin`],
     ['./bin', `${folder}/bin is a folder`],
-    ['./script.py', `${folder}/script.py is not executable; chmod +x it, or start it by its interpreter`],
+    ['./script.py', `${folder}/script.py is not executable; run chmod +x, or start it with its interpreter`],
   ])('%s: what is wrong is said', (program, words) => {
     expect(() => locate(program)).toThrow(words)
   })
@@ -40,6 +40,6 @@ describe('the program of a target', () => {
 
   test('works in a folder that is there', () => {
     expect(workingFolder('bin', folder)).toBe(join(folder, 'bin'))
-    expect(() => workingFolder('nowhere', folder)).toThrow(`there is no folder ${folder}/nowhere to work in`)
+    expect(() => workingFolder('nowhere', folder)).toThrow(`the working folder ${folder}/nowhere does not exist`)
   })
 })

@@ -16,7 +16,7 @@ export function locateProgram(program: string, folder: string, path = ''): strin
 /** The folder that a program works in. */
 export function workingFolder(given: string | undefined, folder: string): string {
   const place = resolve(folder, given ?? '.')
-  if (!isFolder(place)) throw new WorkerFailure('start', `there is no folder ${place} to work in (cwd=${given})`)
+  if (!isFolder(place)) throw new WorkerFailure('start', `the working folder ${place} does not exist (cwd=${given})`)
   return place
 }
 
@@ -27,7 +27,7 @@ function cannotStart(program: string, why: string): WorkerFailure {
 function notInPath(program: string, folder: string, path: string): string {
   const folders = path.split(delimiter).filter(Boolean)
   const isBeside = isFolder(folder) && isFile(resolve(folder, program))
-  const hint = isBeside ? `; ./${program} is the one in ${folder}` : similarIn(program, folders)
+  const hint = isBeside ? `; write ./${program} for the one in ${folder}` : similarIn(program, folders)
   return `no program of this name in PATH${folders.length === 0 ? ', which is empty' : ''}${hint}`
 }
 
@@ -35,7 +35,7 @@ function problemOf(place: string): string | null {
   if (isFolder(place)) return `${place} is a folder`
   if (!isFile(place)) return `there is no file ${place}${similar(place)}`
   if (isExecutable(place)) return null
-  return `${place} is not executable; chmod +x it, or start it by its interpreter, as in python3 ${basename(place)}`
+  return `${place} is not executable; run chmod +x, or start it with its interpreter, as in python3 ${basename(place)}`
 }
 
 function similar(place: string): string {

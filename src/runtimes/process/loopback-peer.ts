@@ -27,7 +27,7 @@ function judge(socket: Socket): string | null {
     const uid = peerUid(tables, socket)
     // Root can read our memory anyway, and relays such as that of WSL run as root.
     if (uid !== null)
-      return uid === own || uid === 0 ? null : `user ${uid} of this machine may not ask here, only user ${own}`
+      return uid === own || uid === 0 ? null : `user ${uid} of this machine may not connect here, only user ${own}`
   }
   return 'nobody is at the other end of this connection'
 }

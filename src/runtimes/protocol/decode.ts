@@ -82,7 +82,7 @@ export function parseDecodeStep(
   const answer = read.object(result, 'decode.step result')
   const given = read.list(answer.sequences, 'decode.step sequences')
   const batch = ids.length
-  if (given.length !== batch) throw new ProtocolError(`decode.step tells of ${given.length} sequences of ${batch}`)
+  if (given.length !== batch) throw new ProtocolError(`decode.step reports ${given.length} of ${batch} sequences`)
   tensors.finish([
     'log_sum_exp',
     ...(keep === 'full' ? ['logits'] : ['top_ids', 'top_logits']),

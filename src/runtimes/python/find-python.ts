@@ -46,8 +46,8 @@ function namedPython(engine: string, python: string, { projectFolder, environmen
   const path = locate(python, projectFolder, environment)
   if (path !== null)
     return { path, remedy: `run: ${shellWord(python)} -m pip install ${pinsOf(engineNamed(engine)).join(' ')}` }
-  const reason = `there is no program "${python}", which --python, ASSAY_PYTHON or the configuration names`
-  return { path, reason, remedy: 'name another, or none and run: assay setup python' }
+  const reason = `there is no program "${python}" (named by --python, ASSAY_PYTHON or the configuration)`
+  return { path, reason, remedy: 'name another, or remove the setting and run: assay setup python' }
 }
 
 /** A path, or the name of a program in PATH. */

@@ -6,6 +6,6 @@ import { RECORDED_SCHEMA } from './schema.ts'
 export const RECORDED: InProcessKind = {
   name: 'recorded',
   schema: RECORDED_SCHEMA,
-  untried: () => 'outputs that lie in a folder as safetensors, npy or .pb; give it as recorded:./folder',
+  untried: () => 'stored outputs, read from a folder of safetensors, npy or .pb files; give it as recorded:./folder',
   create: async (_target, { projectFolder }) => recordedRuntime(projectFolder),
 }

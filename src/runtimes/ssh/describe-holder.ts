@@ -5,7 +5,7 @@ import type { Holder } from './replies.ts'
 export function describeHolder({ who, heldSeconds, silentSeconds }: Holder): string {
   const since = heldSeconds > 0 ? ` for ${secondsText(heldSeconds)}` : ''
   const life = silentSeconds > 0 ? `, last sign of life ${secondsText(silentSeconds)} ago` : ''
-  return `held by ${cleanText(who, 120) || 'nobody knows whom'}${since}${life}`
+  return `held by ${cleanText(who, 120) || 'an unknown user'}${since}${life}`
 }
 
 /** The board counts whole seconds. */

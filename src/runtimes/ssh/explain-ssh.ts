@@ -36,7 +36,7 @@ const EXPLANATIONS: readonly Explanation[] = [
   {
     signs: /HOST IDENTIFICATION HAS CHANGED|host key for .* has changed|REVOKED HOST KEY/i,
     text: (c) =>
-      `the host key of ${keyName(c)} is not the one in ${fileOf(c)}; either the board was installed anew or this is another machine. ` +
+      `the host key of ${keyName(c)} is not the one in ${fileOf(c)}; either the board was reinstalled or this is another machine. ` +
       `If it is the board: ssh-keygen -R ${shellWord(keyName(c))} -f ${shellWord(fileOf(c))}, then ${scanCommand(c)} (${COMPARE})`,
   },
   {
@@ -63,12 +63,12 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     signs: /UNPROTECTED PRIVATE KEY|bad permissions/i,
-    text: (c) => `ssh does not use ${c.identity ?? 'the key'} because others can read it; chmod 600 mends that`,
+    text: (c) => `ssh does not use ${c.identity ?? 'the key'} because others can read it; run chmod 600 on it`,
   },
   {
     signs: /Permission denied|Too many authentication failures|No supported authentication methods/i,
     text: (c) =>
-      `${c.destination} does not accept ${c.identity === null ? 'your keys' : `the key ${c.identity}`} (nobody is asked for a password); ` +
+      `${c.destination} does not accept ${c.identity === null ? 'your keys' : `the key ${c.identity}`} (Assay does not ask for a password); ` +
       `ssh-copy-id ${c.port === null ? '' : `-p ${c.port} `}${c.identity === null ? '' : `-i ${shellWord(c.identity)} `}${c.destination} adds it there, identity= names another, a key with a passphrase needs ssh-agent`,
   },
 ]

@@ -20,7 +20,7 @@ describe('an ssh target', () => {
     ['program=x,wait=-1', 'wait=-1 of an ssh target; expected a time'],
     ['program=x,lease=../x', 'lease=../x of an ssh target; expected a short name'],
     ['program=x,env=1=secret', 'env=1=… of an ssh target; expected NAME=value'],
-    ['arg=x', 'names what runs on the board: program=<name there>, deploy=<file to send>, or both'],
+    ['arg=x', 'must say what to run on the board: program=<name there>, deploy=<file to send>, or both'],
   ])('with %j is refused', (options, message) => {
     expect(() => readTarget(`ssh:root@host,${options}`)).toThrow(message)
   })

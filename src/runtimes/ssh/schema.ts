@@ -45,7 +45,7 @@ function checkSshTarget({ device, options }: Target): void {
   if (options.program === undefined && options.deploy === undefined) {
     throw new UsageError(
       'target',
-      'an ssh target names what runs on the board: program=<name there>, deploy=<file to send>, or both',
+      'an ssh target must say what to run on the board: program=<name there>, deploy=<file to send>, or both',
     )
   }
   if (/^-|^$/.test(options.program ?? 'x')) throw refused(`program=${options.program}`, 'the name or path of a program')
@@ -74,7 +74,7 @@ function checkTimes({ ttl, wait }: Target['options']): void {
 
 function checkVariable(entry: string): void {
   if (/^[A-Za-z_]\w*(=.*)?$/s.test(entry)) return
-  throw refused(`env=${entry.replace(/=.*/s, '=…')}`, 'NAME=value, or NAME for the value that it has here')
+  throw refused(`env=${entry.replace(/=.*/s, '=…')}`, 'NAME=value, or NAME to pass its value from here')
 }
 
 function refused(found: string, expected: string): UsageError {

@@ -58,7 +58,7 @@ async function bridge(order: BoardOrder, host: HostLink): Promise<RunnerEnd | nu
 /** Whoever took it wants to have it, so this run does not come back. */
 async function takenAway(line: BoardLine, { address }: BoardOrder): Promise<RunnerEnd> {
   await line.lost
-  return { reason: `the board ${address} was taken away: its lease was freed, or had run out`, final: true }
+  return { reason: `the board ${address} was taken away: its lease was freed or had expired`, final: true }
 }
 
 /** Resolves with the session's folder on the board. */
@@ -81,12 +81,12 @@ async function takeBoard(line: BoardLine, order: BoardOrder, host: HostLink): Pr
 }
 
 function usedTwice({ address }: BoardOrder, other: string): string {
-  return `this run uses the board ${address} also as ${other}; write its address and port the same way in all targets`
+  return `this run also names the board ${address} as ${other}; write its address and port the same way in all targets`
 }
 
 function remedy({ waitSeconds, address }: BoardOrder): string {
   const waited = waitSeconds > 0 ? `; waited ${waitSeconds} s for it (wait=)` : ''
-  return `${waited}; "assay boards free ssh:${address} --force" takes it away`
+  return `${waited}; to take it anyway: "assay boards free ssh:${address} --force"`
 }
 
 /** Rejects where the runner does not answer in time. */

@@ -71,9 +71,9 @@ async function make(
   const what = stage === 'import' ? '{imported}' : '{artifact}'
   const sizes = await fileSizes(join(site.folder, PRODUCTS[stage]))
   const tool = toolName(detail.argv)
-  if (sizes.length === 0) throw new StageError(stage, `${tool} ended well but wrote no ${what}`, { detail })
+  if (sizes.length === 0) throw new StageError(stage, `${tool} succeeded but wrote no ${what}`, { detail })
   if (sizes.every((size) => size === 0))
-    throw new StageError(stage, `${tool} ended well but wrote an empty ${what}`, { detail })
+    throw new StageError(stage, `${tool} succeeded but wrote an empty ${what}`, { detail })
 }
 
 /** Runs the tool of a stage; `detail` tells which, for what may be wrong with its work. */

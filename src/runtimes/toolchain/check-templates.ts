@@ -36,7 +36,7 @@ function checkKnown(name: string, stage: ToolStage, { argv, tensors }: Toolchain
   if (!PLACEHOLDERS.some((known) => known === name)) throw problem(unknownPlaceholder(name, stage, allowed))
   if (!allowed.includes(name)) {
     const where = TOOL_STAGES.filter((other) => ALLOWED[other].includes(name)).join(' and ')
-    throw problem(`${stage} has {${name}}, which is known in ${where} only`)
+    throw problem(`${stage} has {${name}}, which can be used only in ${where}`)
   }
   if (name === 'imported' && argv.import === null) throw problem(`${stage} has {imported}, but there is no import`)
   if (tensors === 'safetensors' && (name === 'input' || name === 'output')) {
@@ -47,12 +47,13 @@ function checkKnown(name: string, stage: ToolStage, { argv, tensors }: Toolchain
 function unknownPlaceholder(name: string, stage: ToolStage, allowed: readonly string[]): string {
   const near = nearest(name, allowed)
   const hint = near ? `did you mean {${near}}?` : `known: ${allowed.map((known) => `{${known}}`).join(' ')}`
-  if (name === '{' || name === '}') return `${stage} has a "${name}" that belongs to no placeholder${braceHint(name)}`
-  return `${stage} has the unknown placeholder {${name}}; ${hint} A brace of its own is written {{`
+  if (name === '{' || name === '}')
+    return `${stage} has a "${name}" that is not part of a placeholder${braceHint(name)}`
+  return `${stage} has the unknown placeholder {${name}}; ${hint} For a literal brace write {{`
 }
 
 function braceHint(name: string): string {
-  return name === '{' || name === '}' ? `; a brace of its own is written ${name}${name}` : ''
+  return name === '{' || name === '}' ? `; for a literal brace write ${name}${name}` : ''
 }
 
 function needed(stage: ToolStage, { argv }: Toolchain): string[][] {
@@ -76,6 +77,8 @@ function checkProgram(first: unknown, stage: ToolStage, problem: Problem): void 
 function checkRepeated(item: string | readonly string[], stage: ToolStage, problem: Problem): void {
   const used = placeholdersIn([item])
   if (used.includes('input') && used.includes('output')) {
-    throw problem(`${stage} has {input} and {output} in one argument, which is repeated for each of one of them only`)
+    throw problem(
+      `${stage} has {input} and {output} in one argument; an argument can be repeated for inputs or for outputs, not both`,
+    )
   }
 }

@@ -39,5 +39,5 @@ function whatIsMissing(name: HardwareName, options: Target['options']): string {
   if (isFile && options[key] !== undefined) {
     return `but ${key}=${options[key]} is only a name; give its JSON file, as in ${key}=${key}s/${options[key]}.json`
   }
-  return `and the target names none; give it as ${key}=${isFile ? `${key}s/a.json` : '…'}`
+  return `but the target does not give it; use ${key}=${isFile ? `${key}s/a.json` : '…'}`
 }

@@ -53,5 +53,5 @@ function filesAt(path: string): string[] {
   const matches = compileGlob(path)
   const files = isThere ? [...walkFiles(root)].filter((file) => found || matches.test(file)) : []
   if (files.length > 0) return files
-  throw new StageError('compile', `files of the toolchain names ${path}, where there is nothing`)
+  throw new StageError('compile', `files of the toolchain names ${path}, which does not exist`)
 }

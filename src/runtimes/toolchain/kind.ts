@@ -16,7 +16,7 @@ export const TOOLCHAIN: WorkerKind = {
   schema: TOOLCHAIN_SCHEMA,
   processOptions: [],
   untried: () =>
-    'a compiler that is a command line; describe it under toolchains in assay.config.ts, use it as toolchain:mycc',
+    'a compiler that runs as a command line; describe it under toolchains in assay.config.ts, use it as toolchain:mycc',
   async launch(target, { toolchains = {}, environment, notice }, limits) {
     const toolchain = findToolchain(target.device, toolchains)
     noticeUnset(toolchain.env, `toolchain ${toolchain.name}`, environment, notice)

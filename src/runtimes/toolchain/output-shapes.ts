@@ -18,7 +18,7 @@ export function checkRawShapes({ inputs, outputs }: Declared): void {
   const shape = unknown.shape ? formatShape(unknown.shape) : 'unknown'
   throw new StageError(
     'compile',
-    `the shape of output "${unknown.name}" is ${shape}, and no input tells more; raw files need it, so use tensors: 'npy'`,
+    `the shape of output "${unknown.name}" is ${shape}, and the inputs do not tell it; raw files need it, so use tensors: 'npy'`,
   )
 }
 
@@ -60,7 +60,7 @@ export function checkOutput(spec: ValueSpec, { dtype, shape }: TensorSource, { o
   if (spec.dtype === null || dtype === spec.dtype) return
   const areFloats = DTYPES[dtype].kind === 'float' && DTYPES[spec.dtype].kind === 'float'
   if (areFloats && options.dtype !== undefined) return
-  const hint = areFloats ? '; if it is to compute in another precision, say so with dtype=' : ''
+  const hint = areFloats ? '; if another precision is intended, set dtype=' : ''
   throw new StageError('run', `output "${spec.name}" is ${dtype}, the model declares ${spec.dtype}${hint}`)
 }
 

@@ -47,13 +47,13 @@ describe('a toolchain of a configuration', () => {
     ['nothing to run', { compile: good.compile }, 'run is missing'],
     ['a mistyped key', { ...good, complie: [] }, 'unknown key "complie" in toolchains.mycc; did you mean "compile"?'],
     ['an empty list', { ...good, run: [] }, 'run is empty, expected a program and its arguments'],
-    ['an empty program', { ...good, run: ['', '{artifact}'] }, 'run begins with an empty text, expected the program'],
+    ['an empty program', { ...good, run: ['', '{artifact}'] }, 'run begins with an empty string, expected the program'],
     [
       'a text',
       { ...good, compile: 'cc  {model}' },
-      "compile is one text, expected a list: there is no shell. Write ['cc', '{model}']",
+      "compile is one string, expected a list: there is no shell. Write ['cc', '{model}']",
     ],
-    ['a number', { ...good, compile: [...good.compile, 8] }, 'compile holds number 8, expected texts'],
+    ['a number', { ...good, compile: [...good.compile, 8] }, 'compile holds number 8, expected strings'],
     [
       'a list at the beginning',
       { ...good, run: [['a'], '{artifact}'] },
@@ -73,12 +73,12 @@ describe('a toolchain of a configuration', () => {
     [
       'a lone brace',
       { ...good, compile: [...good.compile, 'a{b'] },
-      'compile has a "{" that belongs to no placeholder; a brace of its own is written {{',
+      'compile has a "{" that is not part of a placeholder; for a literal brace write {{',
     ],
     [
       'inputs at compile',
       { ...good, compile: [...good.compile, '{inputs}'] },
-      'compile has {inputs}, which is known in run only',
+      'compile has {inputs}, which can be used only in run',
     ],
     ['no artifact', { ...good, compile: ['cc', '{model}'] }, 'compile does not mention {artifact}'],
     ['no model', { ...good, compile: ['cc', '{artifact}'] }, 'compile does not mention {model}'],

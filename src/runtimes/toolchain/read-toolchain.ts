@@ -77,14 +77,14 @@ function checkArgv(given: unknown, key: string, problem: Problem): asserts given
 function checkWords(given: unknown, key: string, problem: Problem): asserts given is readonly string[] {
   const items = list(given, key, problem)
   const wrong = items.find((item) => typeof item !== 'string')
-  if (wrong !== undefined) throw problem(`${key} holds ${describe(wrong)}, expected texts; write numbers as '8'`)
-  if (items[0] === '') throw problem(`${key} begins with an empty text, expected the program`)
+  if (wrong !== undefined) throw problem(`${key} holds ${describe(wrong)}, expected strings; write numbers as '8'`)
+  if (items[0] === '') throw problem(`${key} begins with an empty string, expected the program`)
   if (items.some((item) => String(item).includes('\0'))) throw problem(`${key} holds a NUL character`)
 }
 
 function list(given: unknown, key: string, problem: Problem): readonly unknown[] {
   if (typeof given === 'string') {
-    throw problem(`${key} is one text, expected a list: there is no shell. Write ${asList(given)}`)
+    throw problem(`${key} is one string, expected a list: there is no shell. Write ${asList(given)}`)
   }
   if (!Array.isArray(given)) throw problem(`${key} is ${describe(given)}, expected a list of arguments`)
   if (given.length === 0) throw problem(`${key} is empty, expected a program and its arguments`)
@@ -102,12 +102,12 @@ function asList(command: string): string {
 function words(given: unknown, key: string, problem: Problem): readonly string[] {
   if (given === undefined) return []
   if (Array.isArray(given) && given.every((item) => typeof item === 'string')) return given
-  throw problem(`${key} is ${describe(given)}, expected a list of texts`)
+  throw problem(`${key} is ${describe(given)}, expected a list of strings`)
 }
 
 function text(given: unknown, key: string, problem: Problem): string {
   if (typeof given === 'string') return given
-  throw problem(`${key} is ${describe(given)}, expected a text`)
+  throw problem(`${key} is ${describe(given)}, expected a string`)
 }
 
 function tensorsOf(given: unknown, where: string): Toolchain['tensors'] {

@@ -72,8 +72,8 @@ describe('a whole model', () => {
   })
 
   const faults: readonly (readonly [string, Fault, string])[] = [
-    ['NaN', element4(() => Number.NaN), 'a: 1 of 6 values are NaN or infinite and not the same on both sides'],
-    ['an infinity', element4(() => Infinity), 'a: 1 of 6 values are NaN or infinite and not the same on both sides'],
+    ['NaN', element4(() => Number.NaN), 'a: 1 of 6 values are NaN or infinite and differ between the sides'],
+    ['an infinity', element4(() => Infinity), 'a: 1 of 6 values are NaN or infinite and differ between the sides'],
     ['a scaled output', onlyA((given) => withNumbers(given, (value) => 1.001 * value)), 'relL2 1e-3 is over 1e-4'],
     ['another shape', onlyA((given) => ({ ...given, shape: [3, 2] })), 'shape (3, 2), the reference has (2, 3)'],
     ['another dtype', onlyA((given) => asDType(given, 'float64')), 'dtype float64, the reference has float32'],

@@ -111,7 +111,7 @@ describe('the cases of a run', () => {
       expect(error).toMatchObject({ model: 'gone', error: { stage: 'import' } })
       expect(error?.error?.message).toMatch(/gone\.onnx is a link to nowhere\.onnx, which does not exist$/)
     }
-    const notice = 'not searched for models: loop is a link that leads back to itself'
+    const notice = 'not searched for models: loop is a link that points back to itself'
     expect(said).toEqual([notice, notice])
   })
 

@@ -86,7 +86,7 @@ describe('discovery', () => {
     expect(discoverModels(['zoo'], cwd, { leftOut }).map(({ name }) => name)).toEqual(['a', 'b'])
     expect(leftOut).toEqual([
       { path: join(cwd, 'zoo/gone'), why: 'is a link to /mnt/gone, which does not exist' },
-      { path: join(cwd, 'zoo/loop'), why: 'is a link that leads back to itself' },
+      { path: join(cwd, 'zoo/loop'), why: 'is a link that points back to itself' },
     ])
   })
 
@@ -101,7 +101,7 @@ describe('discovery', () => {
     chmodSync(join(cwd, 'shut.onnx'), 0)
     const leftOut: LeftOut[] = []
     expect(discoverModels(['zoo'], cwd, { leftOut }).map(({ name }) => name)).toEqual(['a'])
-    const why = 'may not be read; mend its permissions'
+    const why = 'cannot be read; fix its permissions'
     expect(leftOut).toEqual([{ path: join(cwd, 'zoo/locked'), why }])
     for (const path of ['zoo/locked', 'zoo/locked/b.onnx', 'shut.onnx']) {
       expect(() => refuseMissing([path], cwd)).toThrow(`"${path}" ${why}`)
@@ -113,7 +113,7 @@ describe('discovery', () => {
     const cwd = folderWith()
     link('loop.onnx', 'loop.onnx', cwd)
     link('gone.onnx', 'nowhere.onnx', cwd)
-    expect(() => refuseMissing(['loop.onnx'], cwd)).toThrow('"loop.onnx" is a link that leads back to itself')
+    expect(() => refuseMissing(['loop.onnx'], cwd)).toThrow('"loop.onnx" is a link that points back to itself')
     const gone = '"gone.onnx" is a link to nowhere.onnx, which does not exist'
     expect(() => refuseMissing(['gone.onnx'], cwd)).toThrow(gone)
     expect(() => discoverModels(['gone.onnx'], cwd)).toThrow(gone)

@@ -65,7 +65,7 @@ describe('a model that is named by its Hugging Face id', () => {
   test('and is nowhere says where it was looked for', async () => {
     await expect(listed(['org/none'])).rejects.toThrow(/org\/none/)
     await expect(listed(['org/none'], { HF_HUB_OFFLINE: '1' })).rejects.toThrow(
-      'org/none is no folder here and not in the Hugging Face cache',
+      'org/none is neither a folder here nor in the Hugging Face cache',
     )
     const gone = await HubServer.start()
     const { endpoint } = gone

@@ -62,7 +62,7 @@ const edges: Readonly<Record<string, Edge>> = {
   'nan-number': constants(
     floats(1, nan, 3),
     floats(1, 2, 3),
-    '1 of 3 values are NaN or infinite and not the same on both sides',
+    '1 of 3 values are NaN or infinite and differ between the sides',
   ),
   'number-nan': constants(floats(1, 2, 3), floats(1, nan, 3), '1 of 3 values are NaN or infinite'),
   'nan-nan': constants(floats(1, nan, 3), floats(1, nan, 3), null),
@@ -90,7 +90,7 @@ const edges: Readonly<Record<string, Edge>> = {
   'near-zero-rounded': constants(floats(...small), floats(...small.map((value) => value * (1 + 1e-6))), null),
   'all-zero-1e-6': constants(floats(0, 0), floats(0, 1e-6), '1 of 2 values are over the limit'),
   'argmax-tie': argMax(2, null),
-  'argmax-first-for-last': argMax(1, '1 of 1 indices differ between equal values', 1n),
+  'argmax-first-for-last': argMax(1, '1 of 1 indices select an earlier one of several equal values', 1n),
   'argmax-last': argMax(2, null, 1n),
   'argmax-other-value': argMax(3, '1 of 1 indices select another value'),
   'argmax-out-of-range': argMax(4, '1 of 1 indices are out of range'),

@@ -169,7 +169,10 @@ async function receive(
 /** Nothing that is longer than promised can be what was promised, and it may have no end. */
 function tooMuch({ file, client }: DownloadRequest, byteLength: number): UsageError {
   const from = new URL(client.call.settings.endpoint).host
-  return new UsageError('damaged', `${file.name} from ${from} has more than the ${byteLength} bytes that the hub says`)
+  return new UsageError(
+    'damaged',
+    `${file.name} from ${from} is longer than the ${byteLength} bytes that the hub announced`,
+  )
 }
 
 /** A server that gives another part than was asked for cannot be gone on with. */
@@ -178,7 +181,7 @@ function rangeStart(response: Response, from: number): number {
   if (start === from) return from
   throw new UsageError(
     'network',
-    `${new URL(response.url).host} gives another part of a file than was asked for; try again`,
+    `${new URL(response.url).host} sent a different part of the file than was requested; try again`,
   )
 }
 
@@ -203,7 +206,7 @@ async function verify({ file, client }: DownloadRequest, part: string, told: Tol
   if (told.byteLength !== null && size !== told.byteLength)
     throw refuse(`has ${size} bytes, expected ${told.byteLength}`)
   if (told.sha256 !== null && (await sha256File(part)) !== told.sha256)
-    throw refuse(`has another SHA-256 than the hub says`)
+    throw refuse(`has a different SHA-256 than the hub says`)
   if (file.gitId !== null && (await gitIdOf(part, size)) !== file.gitId) throw refuse('is not what the hub has')
 }
 

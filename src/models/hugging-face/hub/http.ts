@@ -94,7 +94,7 @@ async function askOnce(start: string, call: Call): Promise<HubAnswer> {
       url = nextUrl(response, url)
       watch.heard()
     }
-    throw new UsageError('network', `${new URL(start).origin} answers with redirects without end`)
+    throw new UsageError('network', `${new URL(start).origin} answers with too many redirects`)
   } catch (error) {
     watch.close()
     throw explainFailure(error, url, call)
@@ -112,7 +112,7 @@ export function nextUrl(response: Response, from: URL): URL {
     )
   }
   if (url && /^https?:$/.test(url.protocol)) return url
-  throw new UsageError('network', `${from.origin} answers with a redirect to nowhere`)
+  throw new UsageError('network', `${from.origin} answers with a redirect that has no valid address`)
 }
 
 function headersFor(url: URL, { settings, headers }: Call): Record<string, string> {
@@ -142,7 +142,7 @@ class SilenceWatch {
   heard(): void {
     const { silenceMs, clock = SYSTEM_CLOCK } = this.#call.retryPolicy
     this.#cancel()
-    const silent = new Error(`nothing was heard for ${silenceMs / 1000} s`)
+    const silent = new Error(`no data came for ${silenceMs / 1000} s`)
     this.#cancel = clock.after(silenceMs, () => this.#controller.abort(silent))
   }
 
@@ -163,7 +163,7 @@ export function explainFailure(error: unknown, url: URL | string, { signal }: Ca
   const code = codeOf(cause) ?? codeOf(error) ?? ''
   const said = cleanProse(cause instanceof Error && cause.message !== '' ? cause.message : error.message, 200)
   const reason = said.includes(code) ? said : `${said} (${code})`
-  const advice = 'check the network, name a mirror with HF_ENDPOINT, or give the folder of a model that is here'
+  const advice = 'check the network, name a mirror with HF_ENDPOINT, or give the folder of a local model'
   const isLasting = LASTING.includes(code)
   return new Unreachable(`cannot reach ${host}: ${reason}${proxyHint()}; ${advice}`, isLasting, { cause: error })
 }

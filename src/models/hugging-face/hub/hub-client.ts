@@ -85,8 +85,10 @@ export class HubClient {
     const page = `${endpoint}/${id}`
     if (code === 'GatedRepo' || response.status === 403) {
       const login =
-        token === null ? 'set HF_TOKEN to a token of that account' : 'the token in use belongs to no such account'
-      return new UsageError('gated', `${what} is gated: ask for access at ${page}, then ${login}`)
+        token === null
+          ? ', then set HF_TOKEN to a token of that account'
+          : ' (the account of the current token has no access)'
+      return new UsageError('gated', `${what} is gated: ask for access at ${page}${login}`)
     }
     if (response.status === 401) return new UsageError('login', unknownOrPrivate(id, endpoint, token))
     if (code === 'RevisionNotFound')
@@ -103,7 +105,7 @@ function unknownOrPrivate(id: string, endpoint: string, token: string | null): s
   const advice =
     token === null
       ? 'check the name, or set HF_TOKEN if it is private or gated'
-      : 'check the name, and whether the token in use is valid and may read it'
+      : 'check the name, and whether the current token is valid and may read it'
   return `${id} does not exist at ${endpoint} or needs a login (the hub does not say which); ${advice}`
 }
 

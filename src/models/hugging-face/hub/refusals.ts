@@ -24,12 +24,12 @@ export function notHere(
 ): UsageError {
   const cache = settings.cacheFolder
   const found = isPartial
-    ? `the Hugging Face cache ${cache} holds only a part of ${text}`
-    : `${text} is no folder here and not in the Hugging Face cache ${cache}`
+    ? `the Hugging Face cache ${cache} has only a part of ${text}`
+    : `${text} is neither a folder here nor in the Hugging Face cache ${cache}`
   const meant = isPartial ? null : (near ?? nearest(id, cachedIds(cache)))
   const advice = meant
     ? `did you mean ${meant}?`
-    : `allow the hub, or download it where that is possible (hf download ${id}) and name the folder`
+    : `allow access to the hub, or download it on a machine with access (hf download ${id}) and give the folder`
   return new UsageError('offline', `${found}, and ${settings.offlineBecause} forbids asking the hub; ${advice}`)
 }
 

@@ -124,7 +124,7 @@ test('two that want the same model at once both get it', async () => {
 
 test('a token that is none is refused without being shown', async () => {
   const failure = await resolve('org/llama', {}, { HF_TOKEN: 'hf_\u00e4 b' }).catch((error: Error) => error)
-  expect(String(failure)).toContain('HF_TOKEN holds blanks or other characters')
+  expect(String(failure)).toContain('HF_TOKEN contains spaces or other characters')
   expect(String(failure)).not.toContain('hf_')
 })
 
@@ -139,12 +139,14 @@ test('a model that does not exist, or not for everybody, is refused in plain wor
   await expect(resolve('org/nothing')).rejects.toThrow(
     `org/nothing does not exist at ${server.endpoint} or needs a login (the hub does not say which); check the name, or set HF_TOKEN`,
   )
-  await expect(resolve('org/nothing', {}, { HF_TOKEN: HUB_TOKEN })).rejects.toThrow('whether the token in use is valid')
+  await expect(resolve('org/nothing', {}, { HF_TOKEN: HUB_TOKEN })).rejects.toThrow(
+    'whether the current token is valid',
+  )
 })
 
 test('offline, only what is here is used', async () => {
   await expect(resolve('org/llama', { offline: true })).rejects.toThrow(
-    `org/llama is no folder here and not in the Hugging Face cache ${join(home, 'hub')}, and --offline forbids asking the hub`,
+    `org/llama is neither a folder here nor in the Hugging Face cache ${join(home, 'hub')}, and --offline forbids asking the hub`,
   )
   await resolve('org/llama')
   server.seen.length = 0
@@ -158,7 +160,7 @@ test('offline, only what is here is used', async () => {
 test('a part of a model in the cache is completed, and is no model offline', async () => {
   await resolve('org/llama', { weights: [] })
   expect(readdirSync(snapshot()).sort()).toEqual(['config.json', 'tokenizer.json'])
-  await expect(resolve('org/llama', { offline: true })).rejects.toThrow('holds only a part of org/llama')
+  await expect(resolve('org/llama', { offline: true })).rejects.toThrow('has only a part of org/llama')
   expect((await resolve('org/llama')).origin).toBe('hub')
   expect(existsSync(join(snapshot(), 'model.safetensors'))).toBe(true)
 })
@@ -180,7 +182,7 @@ test('where the hub cannot be reached, what the cache has is used and that is sa
     far,
   )
   expect(model.origin).toBe('cache')
-  expect(notices[0]).toMatch(/^cannot reach 127\.0\.0\.1:9: .*; what the cache has of org\/llama is used$/)
+  expect(notices[0]).toMatch(/^cannot reach 127\.0\.0\.1:9: .*; using what the cache has of org\/llama$/)
   await expect(resolve('org/other', {}, far)).rejects.toThrow('check the network, name a mirror with HF_ENDPOINT')
 })
 
@@ -306,10 +308,12 @@ test('content that is not what the hub promised is refused and removed', async (
   )
   const large = { commit: COMMIT, files: llama, large: Object.keys(llama) }
   server.models.set('org/llama', large)
-  await expect(resolve('org/llama')).rejects.toThrow('has another SHA-256 than the hub says; it was removed, try again')
+  await expect(resolve('org/llama')).rejects.toThrow(
+    'has a different SHA-256 than the hub says; it was removed, try again',
+  )
   expect(readdirSync(join(repository(), 'blobs'))).toEqual([])
   server.mischief = { corrupts: true, hidesFacts: true }
-  await expect(resolve('org/llama')).rejects.toThrow('has another SHA-256 than the hub says')
+  await expect(resolve('org/llama')).rejects.toThrow('has a different SHA-256 than the hub says')
 })
 
 test('a file that does not end is not waited for', async () => {
@@ -338,7 +342,7 @@ test('a server that says nothing is not waited for without end', async () => {
   server.mischief = { silence: { times: 1, begins } }
   expect((await resolve('org/llama', { retryPolicy })).origin).toBe('hub')
   server.mischief = { silence: { times: 99, begins } }
-  await expect(resolve('org/llama@v2', { retryPolicy })).rejects.toThrow('nothing was heard for 30 s')
+  await expect(resolve('org/llama@v2', { retryPolicy })).rejects.toThrow('no data came for 30 s')
 })
 
 test('a list of files that has no end is refused', async () => {
@@ -356,7 +360,7 @@ test('a list of files that is not finished is a failure of the network', async (
   const asked = resolve('org/llama', { retryPolicy: { ...RETRY_POLICY, clock } })
   void hasBegun.then(() => clock.runOut())
   await expect(asked).rejects.toThrow(UsageError)
-  await expect(asked).rejects.toThrow(/^cannot reach 127\.0\.0\.1:\d+: nothing was heard for 30 s/)
+  await expect(asked).rejects.toThrow(/^cannot reach 127\.0\.0\.1:\d+: no data came for 30 s/)
 })
 
 test('bytes are counted as they come', async () => {
@@ -432,5 +436,5 @@ test('a mistyped path says what it may have been', async () => {
 })
 
 test.each(['nonsense', 'ftp://x', 'http://user:secret@host'])('an HF_ENDPOINT of %s is refused', async (endpoint) => {
-  await expect(resolve('org/llama', {}, { HF_ENDPOINT: endpoint })).rejects.toThrow('HF_ENDPOINT is no web address')
+  await expect(resolve('org/llama', {}, { HF_ENDPOINT: endpoint })).rejects.toThrow('HF_ENDPOINT is not a web address')
 })

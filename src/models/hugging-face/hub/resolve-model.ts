@@ -99,7 +99,7 @@ async function fetchOrFallBack(
     return await fetchModel(asked, settings, options)
   } catch (error) {
     if (error instanceof Unreachable && cached?.isUsable) {
-      options.notice?.(`${error.message}; what the cache has of ${asked.id} is used`)
+      options.notice?.(`${error.message}; using what the cache has of ${asked.id}`)
       return cached.model
     }
     throw error instanceof UsageError ? withNearPath(error, text, options.cwd) : error

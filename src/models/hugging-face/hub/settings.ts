@@ -56,7 +56,7 @@ function offlineVariable(environment: Environment): string | null {
 function endpointOf(text = 'https://huggingface.co'): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '') {
-    throw new UsageError('endpoint', 'HF_ENDPOINT is no web address; give one such as https://huggingface.co')
+    throw new UsageError('endpoint', 'HF_ENDPOINT is not a web address; give one such as https://huggingface.co')
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
@@ -68,6 +68,6 @@ async function tokenOf(environment: Environment, home: string, given: string | u
   const token = (said ?? (await readText(place).catch(() => ''))).trim()
   // Anything else would be quoted in the error of whoever builds the header.
   if (/[^\x21-\x7e]/.test(token))
-    throw new UsageError('token', 'HF_TOKEN holds blanks or other characters that no token has')
+    throw new UsageError('token', 'HF_TOKEN contains spaces or other characters that a token cannot have')
   return token === '' ? null : token
 }

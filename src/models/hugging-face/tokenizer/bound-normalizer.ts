@@ -17,8 +17,8 @@ export function boundNormalizer(given: unknown): void {
   let givenLength = 0
   const check = (text: string): string => {
     if (text.length <= MOST_GROWTH * givenLength + ROOM) return text
-    const found = `the tokenizer makes ${text.length} characters of ${givenLength} before it looks at them`
-    throw new FormatError('tokenizer', `${found}; look at "normalizer" in tokenizer.json`)
+    const found = `the tokenizer makes ${text.length} characters out of ${givenLength} before it splits them into tokens`
+    throw new FormatError('tokenizer', `${found}; check "normalizer" in tokenizer.json`)
   }
   for (const step of stepsOf(normalizer)) {
     const normalize = step.normalize.bind(step)

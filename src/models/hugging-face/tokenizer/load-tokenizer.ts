@@ -30,7 +30,7 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
 async function readIfThere(file: string): Promise<string | null> {
   const found = await stat(file).catch(() => null)
   if (!found) return null
-  if (!found.isFile()) throw new FormatError('tokenizer', `${file} is no file; put the tokenizer's there`)
+  if (!found.isFile()) throw new FormatError('tokenizer', `${file} is not a file; put the tokenizer's file there`)
   return readText(file, LARGEST_BYTES)
 }
 

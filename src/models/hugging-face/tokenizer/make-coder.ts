@@ -24,7 +24,7 @@ export function makeCoder(files: TokenizerFiles): TokenCoder {
 function parseObject({ text, file }: StoredText): Record<string, unknown> {
   const value = parse(text, file)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new FormatError('tokenizer', `${file} holds no JSON object; copy it again from where the model was published`)
+    throw new FormatError('tokenizer', `${file} is not a JSON object; copy it again from where the model was published`)
   }
   return { ...value }
 }

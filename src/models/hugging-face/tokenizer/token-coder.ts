@@ -47,7 +47,7 @@ export class TokenCoder {
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       const said = cleanText(error.message, 200)
-      throw new FormatError('tokenizer', `the tokenizer cannot be used: ${said}; give a sound tokenizer.json`, {
+      throw new FormatError('tokenizer', `the tokenizer cannot be used: ${said}; give a valid tokenizer.json`, {
         cause: error,
       })
     }

@@ -5,7 +5,7 @@ import type { TokenCoder } from './token-coder.ts'
 import type { CoderAnswer, CoderOrder } from './tokenizer.ts'
 
 const port = parentPort
-if (!port) throw new Error('tokenizer-thread runs as a thread of its own: this is a bug in Assay')
+if (!port) throw new Error('tokenizer-thread must run as a thread of its own: this is a bug in Assay')
 
 // What the library warns of is words of the folder's file, as they are: nobody gets them.
 for (const stream of [process.stdout, process.stderr]) stream.write = () => true

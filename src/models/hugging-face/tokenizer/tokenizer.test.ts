@@ -83,7 +83,7 @@ test('a text that steps make ever longer is refused', async () => {
   const normalizer = { type: 'Sequence', normalizers: Array.from({ length: 9 }, () => longer) }
   const hostile = await loadTokenizer(folderWith({ 'tokenizer.json': { ...smallTokenizer(), normalizer } }))
   await expect(hostile.encode(PROMPT)).rejects.toThrow(
-    'the tokenizer makes 77000 characters of 77 before it looks at them; look at "normalizer" in tokenizer.json',
+    'the tokenizer makes 77000 characters out of 77 before it splits them into tokens; check "normalizer" in tokenizer.json',
   )
   expect(await hostile.encode('')).toEqual([260])
 })
@@ -101,7 +101,7 @@ test.each([
     'has no tokenizer.json, only tokenizer.model; write it with transformers',
   ],
   ['half a file', { 'tokenizer.json': '{"model":' }, 'tokenizer.json is not JSON; copy it again'],
-  ['a list', { 'tokenizer.json': '[]' }, 'tokenizer.json holds no JSON object'],
+  ['a list', { 'tokenizer.json': '[]' }, 'tokenizer.json is not a JSON object'],
   [
     'a pointer',
     { 'tokenizer.json': 'version https://git-lfs.github.com/spec/v1' },

@@ -41,7 +41,7 @@ export class Tokenizer {
   static async start(files: TokenizerFiles, digest: string): Promise<Tokenizer> {
     const tokenizer = new Tokenizer(files, digest)
     const limitMs = START_MS + START_MS_BY_CHARACTER * lengthOf(files)
-    await tokenizer.#ask({ kind: 'start' }, limitMs, 'to be read').catch(async (error) => {
+    await tokenizer.#ask({ kind: 'start' }, limitMs, 'while being read').catch(async (error) => {
       await tokenizer.#thread.terminate()
       throw error
     })
@@ -110,13 +110,13 @@ export class Tokenizer {
         once(this.#thread, 'exit', { signal }).then(() => null),
         afterMs(limitMs, signal),
       ])
-      if (answer === null) throw await this.#give(`took all of ${MOST_MEMORY_MB} MB ${what}`)
+      if (answer === null) throw await this.#give(`used all of ${MOST_MEMORY_MB} MB ${what}`)
       if (answer === 'late') throw await this.#give(`took more than ${Math.round(limitMs / 1000)} s ${what}`)
       if ('refused' in answer) throw new FormatError('tokenizer', answer.refused)
       if ('error' in answer) throw answer.error
       return answer.found
     } catch (error) {
-      if (isOutOfMemory(error)) throw await this.#give(`took all of ${MOST_MEMORY_MB} MB ${what}`)
+      if (isOutOfMemory(error)) throw await this.#give(`used all of ${MOST_MEMORY_MB} MB ${what}`)
       throw error
     } finally {
       waiting.abort()
@@ -124,7 +124,7 @@ export class Tokenizer {
   }
 
   async #give(found: string): Promise<FormatError> {
-    const advice = 'look at its patterns, or copy it again from where the model was published'
+    const advice = 'check its patterns, or copy it again from where the model was published'
     this.#broken = new FormatError('tokenizer', `the tokenizer ${this.#file} ${found}; ${advice}`)
     await this.#thread.terminate()
     return this.#broken

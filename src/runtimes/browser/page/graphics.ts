@@ -45,7 +45,7 @@ export interface Graphics extends Adapter {
 /** The adapter that WebGPU gives here, watched; or why there is none. */
 export async function findGraphics(): Promise<Graphics | string> {
   const { gpu } = navigator as { gpu?: Gpu }
-  if (!gpu) return `this browser has no WebGPU${isSecureContext ? '' : ' here: the page is no secure context'}`
+  if (!gpu) return `this browser has no WebGPU${isSecureContext ? '' : ' here: the page is not a secure context'}`
   const adapter = await gpu.requestAdapter()
   if (!adapter) return 'WebGPU found no adapter'
   const { info } = adapter

@@ -83,7 +83,7 @@ test.each([
   [['./trian.py'], /^cannot start \.\/trian\.py: there is no file .*trian\.py; did you mean train\.py\?$/],
   [
     ['./train.py'],
-    /train\.py is not executable; chmod \+x it, or start it by its interpreter, as in python3 train\.py$/,
+    /train\.py is not executable; run chmod \+x, or start it with its interpreter, as in python3 train\.py$/,
   ],
   [['./lost.sh'], /^cannot start \.\/lost\.sh: .*lost\.sh exists, but the interpreter/],
   [[process.execPath, 'a\0b'], /^cannot start .*null bytes/],
@@ -99,7 +99,7 @@ test.each([
 test('a folder that is not there is said', async () => {
   const ran = await run(['ls'], { cwd: join(folder, 'nowhere') })
   expect(ran.ending).toBe('not-started')
-  expect(ran.problem).toMatch(/^there is no folder .*nowhere to work in/)
+  expect(ran.problem).toMatch(/^the working folder .*nowhere does not exist/)
 })
 
 test('a program that hangs is ended after the idle limit, and what it logged counts', async () => {
