@@ -1,8 +1,8 @@
-/** What there is to say about cases of a run besides their verdicts, such as what was written about each. */
+/** Notes about cases of a run, in addition to their verdicts. */
 export interface CaseNotes {
   /** Says what the notes are. */
   readonly title: string
-  /** The file that has all of them. */
+  /** The file with all notes. */
   readonly index: string
   readonly cases: readonly CaseNote[]
   readonly notices: readonly string[]

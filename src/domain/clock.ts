@@ -1,8 +1,8 @@
-/** What time limits are measured with. */
+/** The clock that time limits are measured with. */
 export interface Clock {
-  /** In milliseconds, from anywhere. */
+  /** Milliseconds since an arbitrary start. */
   now(): number
-  /** Calls back once, after this time; gives a function that cancels it. */
+  /** Calls back once after this time; returns a function that cancels it. */
   after(ms: number, call: () => void): () => void
 }
 

@@ -1,13 +1,13 @@
-/** What a training program logged of one metric at one step, by label; the texts as they were logged. */
+/** The values of one metric at one step, by label, as logged. */
 export type LoggedValues = Readonly<Record<string, string>>
 
 /** Metrics of one step by name. */
 export type LoggedMetrics = Readonly<Record<string, LoggedValues>>
 
-/** Steps in the order of their numbers; a metric that a step did not log is not there. */
+/** Steps in order; metrics that a step did not log are absent. */
 export type Recording = ReadonlyMap<number, LoggedMetrics>
 
-/** What a log says, in its order. */
+/** The entries of a log, in order. */
 export type LogEvent =
   /** `step`: the last one before it, where metrics come from a file and only the stream's lines can tell. */
   | { readonly kind: 'save'; readonly checkpoint: string; readonly step?: number }
@@ -28,12 +28,12 @@ export type MetricTolerance =
 
 export const TOLERANCE_KINDS = ['isclose', 'margin', 'rel', 'abs', 'exact', 'sigma', 'ttest'] as const
 
-/** How one metric is judged, for all its labels. */
+/** The rule for one metric, for all its labels. */
 export interface MetricRule {
   readonly comparison: Operator
   readonly tolerance: MetricTolerance
-  /** So many steps of a window are only required to be there and finite. */
+  /** How many steps of a window need only exist and be finite. */
   readonly warmUpSteps: number
-  /** Part of a window's steps that may be beyond the limit, from 0 to 1. */
+  /** The share of a window's steps that may exceed the limit, from 0 to 1. */
   readonly maxOutliers: number
 }

@@ -2,7 +2,7 @@ import { entryOf } from './entry.ts'
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, ms: 1e-3, s: 1, m: 60, min: 60, h: 3600 }
 
-/** Seconds of `90`, `500ms`, `20s`, `5min` or `1h`; null where it is nothing of that kind. */
+/** Parses `90`, `500ms`, `20s`, `5min` or `1h` to seconds; null if it is none of these. */
 export function parseSeconds(text: string): number | null {
   const match = /^([0-9.eE+-]+)\s*([a-zA-Z]*)$/.exec(text.trim())
   const unit = match && entryOf(UNITS, match[2]!.toLowerCase())

@@ -1,6 +1,6 @@
 const TOO_MANY = new Set(['EMFILE', 'ENFILE'])
 
-/** The first of some codes of the system that an error has, wherever it lies in the chain of causes. */
+/** The first of these system codes found anywhere in the chain of causes. */
 export function codeAmong(codes: ReadonlySet<string>, error: unknown): string | null {
   let link = error
   for (let depth = 0; link instanceof Error && depth < 10; depth++, link = link.cause) {
@@ -10,7 +10,7 @@ export function codeAmong(codes: ReadonlySet<string>, error: unknown): string | 
   return null
 }
 
-/** The code of a file or pipe that could not be opened because too many are. */
+/** The code if a file or pipe could not be opened because too many are open. */
 export function tooManyFilesCode(error: unknown): string | null {
   return codeAmong(TOO_MANY, error)
 }

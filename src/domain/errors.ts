@@ -1,6 +1,6 @@
 import type { Side, Stage } from './verdict.ts'
 
-/** Something a person can mend: says what was found, what was expected and what to do. Printed without a stack. */
+/** An error the user can fix: says what was found, what was expected and what to do. Printed without a stack. */
 export class UsageError extends Error {
   readonly code: string
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -43,7 +43,7 @@ export class SkipCase extends Error {
   }
 }
 
-/** A file is not what it claims to be: hostile, truncated or of another kind. */
+/** A file is not what it claims to be: hostile, truncated or of another type. */
 export class FormatError extends Error {
   readonly code: string
   constructor(code: string, message: string, options?: ErrorOptions) {

@@ -10,15 +10,15 @@ export interface ExpectedFailure {
   /** An id, or a glob over ids. */
   readonly id: string
   readonly verdict: ExpectableVerdict
-  /** Of an error: where it arises. */
+  /** For an error: the stage. */
   readonly stage?: Stage
   readonly side?: Side
   /** Words that the error's message or the reason contains. */
   readonly error?: string
-  /** Of a failure: it is excused while the worst relL2 is at most this, and nothing is NaN or infinite on one side only. */
+  /** For a failure: it is excused if the worst relL2 is at most this and no NaN or infinity is on one side only. */
   readonly relL2?: number
   readonly issue?: string
-  /** `2027-03-01`: from that day on, in UTC, it excuses nothing. */
+  /** `2027-03-01`: the entry excuses nothing from this day on (UTC). */
   readonly expires?: string
   /** `file:line` */
   readonly place: string
@@ -27,15 +27,15 @@ export interface ExpectedFailure {
 /** An entry before it has a place in the file. */
 export type NewEntry = Omit<ExpectedFailure, 'place'>
 
-/** What an entry made of a result; with `found` the result can be seen as it was without. */
+/** The effect of an entry on a result; `found` is the result without it. */
 export interface Expectation {
   readonly entry: ExpectedFailure
-  /** `differs`: it did not pass, but otherwise than expected. */
+  /** `differs`: it did not pass, but not in the expected way. */
   readonly outcome: 'met' | 'passed' | 'differs' | 'expired' | 'skipped'
   readonly found: { readonly verdict: Verdict; readonly reason?: string }
 }
 
-/** An entry that no case of the whole plan has to do with. */
+/** An entry that matches no case of the whole plan. */
 export type StaleEntry = Pick<ExpectedFailure, 'id' | 'place'>
 
 const DAY_MS = 86_400_000
@@ -45,12 +45,12 @@ export function dayOf(time: Date): string {
   return time.toISOString().slice(0, 10)
 }
 
-/** How many days after `from` the day `to` is. */
+/** The number of days from `from` to `to`. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS)
 }
 
-/** A day of the calendar, not only something that looks like one. */
+/** Whether this is a real calendar day. */
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const time = new Date(`${text}T00:00:00Z`)
@@ -70,7 +70,7 @@ export function describeExpected({ verdict, stage, side, error, relL2 }: NewEntr
   return `${describeOutcome(verdict, stage, side)}${words}${size}`
 }
 
-/** What is wrong with a link; null: nothing. */
+/** The problem with a link; null: none. */
 export function issueProblem(issue: string): string | null {
   const isLink = /^https?:\/\/[^\s\p{Cc}]+$/iu.test(issue) && URL.canParse(issue)
   return isLink
@@ -78,7 +78,7 @@ export function issueProblem(issue: string): string | null {
     : `issue takes a link that begins with https:// or http://, found ${JSON.stringify(cleanText(issue, 80))}`
 }
 
-/** What is wrong with a limit of relL2; null: nothing. */
+/** The problem with a relL2 limit; null: none. */
 export function relL2Problem(text: string): string | null {
   const value = Number(text)
   return value > 0 && Number.isFinite(value)
@@ -86,7 +86,7 @@ export function relL2Problem(text: string): string | null {
     : `relL2 takes a number above 0, found ${JSON.stringify(cleanText(text, 80))}`
 }
 
-/** What is wrong with a day; null: nothing. */
+/** The problem with a day; null: none. */
 export function dayProblem(day: string): string | null {
   return isDay(day) ? null : `expires takes a day such as 2027-03-01, found ${JSON.stringify(cleanText(day, 80))}`
 }

@@ -1,5 +1,5 @@
 const HIDDEN = '***'
-/** A tokenizer is none, nor is a number of tokens. */
+/** `tokenizer` and token counts are not secrets. */
 const SECRET =
   'token(?!i[sz]|s(?![a-z]))|secret|password|passwd|passphrase|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key'
 
@@ -23,7 +23,7 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name)
 }
 
-/** A value of the configuration without what may be a secret in it. */
+/** A configuration value with possible secrets removed. */
 export function redact(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'function') return 'a function'
@@ -33,15 +33,15 @@ export function redact(value: unknown): unknown {
   return Object.fromEntries(pairs.map(([key, each]) => [key, SECRET_NAME.test(key) ? HIDDEN : redact(each)]))
 }
 
-/** The arguments of a program without what may be a secret among them. */
+/** A program's arguments with possible secrets removed. */
 export function redactArguments(argv: readonly string[]): string[] {
   return argv.map((word, i) => (isValueOfSecret(argv, i) ? HIDDEN : redactText(word)))
 }
 
-/** Shorter ones would be found in words that have nothing to do with them. */
+/** Shorter ones would match unrelated words. */
 const LEAST_LETTERS = 6
 
-/** Takes the secrets among arguments out of a text: programs like to print what they were given. */
+/** Removes the secrets among arguments from a text, because programs often print their arguments. */
 export function secretsHider(argv: readonly string[]): (text: string) => string {
   const pairs = argv.flatMap((word) => [...word.matchAll(SECRET_PAIR)].map(([all, name]) => all.slice(name!.length)))
   const values = argv.filter((_, i) => isValueOfSecret(argv, i))

@@ -35,9 +35,9 @@ export interface OutputResult {
   readonly dtype: DType | null
   readonly shape: readonly number[] | null
   readonly verdict: Verdict
-  /** In words: which rule judged it, with its limits. */
+  /** The rule that judged it, with its limits, in words. */
   readonly rule: string
-  /** The limits of a rule for floats, so that they can be applied again. */
+  /** The limits of a float rule, for applying them again. */
   readonly tolerance?: Tolerance
   readonly reason?: string
   readonly flags: readonly string[]
@@ -54,7 +54,7 @@ export interface CaseError extends FailureDetail {
   readonly message: string
 }
 
-/** A file kept with the run, under `artifacts/`, named by its content. */
+/** A file kept with the run under `artifacts/`, named by its content's digest. */
 export interface Artifact {
   readonly name: string
   readonly path: string
@@ -62,7 +62,7 @@ export interface Artifact {
   readonly sha256: string
 }
 
-/** How far an output moves when the reference itself is disturbed by roundings. */
+/** How far an output moves when roundings disturb the reference. */
 export interface SensitivityBand {
   readonly output: string
   readonly relL2: number
@@ -70,7 +70,7 @@ export interface SensitivityBand {
   /** The disturbance that moved it most. */
   readonly by: string
   readonly samples: number
-  /** How many times as far as the samples a healthy target may lie; over 1 where roundings flip decisions. */
+  /** How far a healthy target may be, in multiples of the samples' distance; over 1 if roundings flip decisions. */
   readonly margin: number
 }
 
@@ -83,7 +83,7 @@ export interface StepRecord {
   readonly durationMs: number
 }
 
-/** Text to read beside the numbers, such as what two sides wrote. */
+/** Text shown with the numbers, for example what each side wrote. */
 export interface TextBlock {
   readonly title: string
   readonly lines: readonly { readonly label: string; readonly text: string }[]
@@ -95,28 +95,28 @@ export interface Curve {
   readonly verdict: Verdict
   readonly steps: readonly number[]
   readonly reference: readonly number[]
-  /** By replay; null where a step was not logged. */
+  /** By replay; null if a step was not logged. */
   readonly target: readonly (readonly (number | null)[])[]
-  /** What the replays are called, where there are several. */
+  /** The names of the replays, if there are several. */
   readonly replays?: readonly string[]
   /** null where there is no limit. */
   readonly low: readonly (number | null)[]
   readonly high: readonly (number | null)[]
-  /** Where to look: the worst step beyond its limit, or else the furthest from the reference. Missing: nothing was logged. */
+  /** The worst step over its limit, or else the one furthest from the reference. Missing: nothing was logged. */
   readonly furthest?: { readonly step: number; readonly replay: number }
   /** Over several seeds of the reference, where there are some. */
   readonly noise?: { readonly mean: readonly number[]; readonly deviation: readonly number[] }
 }
 
-/** The flag of a case whose inputs were found by trying: those by convention were refused, or proved nothing. */
+/** Flag of a case whose inputs were found by trying, because the usual ones were refused or proved nothing. */
 export const INPUTS_FOUND = 'inputs-found'
 
-/** The flag of a part that these inputs do not lead to: nothing it could get wrong. */
+/** Flag of a part that these inputs never reach. */
 export const NOT_REACHED = 'not-reached'
 
-/** What a case is a part of, such as a layer of its model. */
+/** The whole that a case is a part of, such as a layer's model. */
 export interface Part {
-  /** Id of the case of the whole, whether or not it was selected. */
+  /** The id of the whole's case, even if it was not selected. */
   readonly of: string
   readonly op: string
   /** Its place in the whole, from 0. */
@@ -130,7 +130,7 @@ export interface Result {
   readonly scope: string
   readonly reference: string
   readonly target: string
-  /** The file or folder that the id stands for, as seen from where it was judged. */
+  /** The file or folder behind the id, relative to where it was judged. */
   readonly origin?: string
   readonly part?: Part
   readonly verdict: Verdict
@@ -139,18 +139,18 @@ export interface Result {
   readonly sameAs?: string
   readonly coverage: { readonly compared: number; readonly expected: number }
   readonly error?: CaseError
-  /** What the file of expected failures says about it, and what it was without. */
+  /** What the expected-failures file says about it, and the verdict without that. */
   readonly expected?: Expectation
   /** The worst over all outputs. */
   readonly metrics: readonly Metric[]
   readonly outputs: readonly OutputResult[]
   readonly worst: readonly WorstPlace[]
   readonly band?: readonly SensitivityBand[]
-  /** What is told whatever the verdict is, a line each. */
+  /** Lines shown for any verdict. */
   readonly figures?: readonly string[]
-  /** Drawn whatever the verdict is. */
+  /** Drawn for any verdict. */
   readonly curves?: readonly Curve[]
-  /** Shown where details are asked for. */
+  /** Shown if details are requested. */
   readonly texts?: readonly TextBlock[]
   /** What really ran: library version, execution provider, threads … per side. */
   readonly measurements: Readonly<Record<string, string | number>>

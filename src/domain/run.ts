@@ -6,7 +6,7 @@ export const RUN_SCHEMA = 'assay/run@1'
 
 export type RunState = 'running' | 'complete' | 'interrupted' | 'failed'
 
-/** More machines than anybody gives one run. */
+/** More machines than any run uses. */
 export const MOST_SHARDS = 10_000
 
 export interface Shard {
@@ -51,7 +51,7 @@ export interface RunHeader {
   readonly state: RunState
   readonly pid: number
   readonly bootId: string
-  /** When the process started, in clock ticks since boot, where the system tells. */
+  /** The process start in clock ticks since boot, if the system provides it. */
   readonly startTicks?: number
   readonly startedAt: string
   readonly heartbeatAt: string
@@ -61,7 +61,7 @@ export interface RunHeader {
   /** Every case of the whole run in order, before sharding; its digest tells whether two runs have the same plan. */
   readonly plan: { readonly digest: string; readonly cases: readonly string[]; readonly selected: readonly string[] }
   readonly summary: Summary | null
-  /** Why a run failed as a whole. */
+  /** Why the whole run failed. */
   readonly problem?: string
 }
 
@@ -69,7 +69,7 @@ export type RunEvent =
   | { readonly type: 'run-start'; readonly run: RunHeader; readonly folder: string }
   | { readonly type: 'case-start'; readonly id: string }
   | { readonly type: 'step-start'; readonly id: string; readonly title: string; readonly stage: Stage }
-  /** How far a long step is, a few times a second at most. */
+  /** Progress of a long step, a few times a second at most. */
   | { readonly type: 'step-progress'; readonly id: string; readonly text: string }
   | {
       readonly type: 'case-end'
@@ -84,6 +84,6 @@ export type RunEvent =
 /** Consumes the events of a run, live or replayed from its record. */
 export interface Reporter {
   onEvent(event: RunEvent): void | Promise<void>
-  /** Shows a line at once, where it draws over a part of the screen and other writing would be lost; true: it did. */
+  /** Shows a line at once if it redraws part of the screen, where other output would be lost; true: it did. */
   say?(text: string): boolean
 }

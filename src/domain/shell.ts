@@ -10,7 +10,7 @@ export function shellWord(word: string): string {
   return `"$(printf '${escaped(body)}')"${ends && `'${ends}'`}`
 }
 
-/** Quotes too, so that nobody has to know how they nest, and a dash that printf would take for an option. */
+/** Also escapes quotes, and a dash that printf would take for an option. */
 function escaped(word: string): string {
   const characters = Array.from(word, (character, i) => {
     if (character === '%') return '%%'

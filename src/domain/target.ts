@@ -11,7 +11,7 @@ export interface Target {
   readonly device: string
   /** The values of a repeated key are joined by commas. */
   readonly options: Readonly<Record<string, string>>
-  /** What describes its hardware type and chip, where files do; `options` has their names. */
+  /** The files that describe its hardware type and chip, if any; `options` has their names. */
   readonly files?: HardwareFiles
 }
 
@@ -24,18 +24,18 @@ export interface HardwareFile {
   readonly content: unknown
 }
 
-/** What a runtime says about its own spec strings. */
+/** How a runtime's spec strings are written. */
 export interface TargetSchema {
   readonly defaultDevice: string
   /** The device is free text (a path, a host) and must be given. */
   readonly openDevice?: boolean
-  /** The device is the address of a board, which may be given for all targets at once. */
+  /** The device is a board's address, which may be given once for all targets. */
   readonly address?: true
-  /** It gives what was stored and runs nothing, so it has no layers. */
+  /** It returns stored outputs and runs nothing, so it has no layers. */
   readonly stored?: true
-  /** It is published in versions, of which one may be named. */
+  /** It is published in versions, so a target may name one. */
   readonly versioned?: true
-  /** Option → default, or null where there is none. */
+  /** Option → default, or null if there is none. */
   readonly options: Readonly<Record<string, string | null>>
 }
 
@@ -71,7 +71,7 @@ export function parseTarget(written: string, schemas: TargetSchemas): Target {
   return { name: given ?? nameOfTarget(target, schema), ...target }
 }
 
-/** What stands for it where nobody named it: in ids, reports and records, which others read. */
+/** The name of an unnamed target in ids, reports and records, without secrets. */
 export function nameOfTarget(target: Omit<Target, 'name'>, schema: TargetSchema): string {
   return redactText(formatTarget(target, schema))
 }
@@ -129,11 +129,11 @@ export function unknown(code: string, what: string, word: string, known: readonl
   return new UsageError(code, `unknown ${what}; ${hint}`)
 }
 
-/** The known word that a mistyped one most likely means. */
+/** The known word most similar to a mistyped one. */
 export function nearest(word: string, known: readonly string[]): string | null {
   const most = (name: string) => Math.max(1, Math.floor(name.length / 3))
   const ranked = known
-    // Words of other lengths are further apart than that, and a word may be as long as a book.
+    // Skips words whose length differs too much, since a word may be very long.
     .filter((name) => Math.abs(name.length - word.length) <= most(name))
     .map((name) => ({ name, distance: editDistance(word, name) }))
     .sort((a, b) => a.distance - b.distance)

@@ -23,12 +23,12 @@ export interface TensorChunk extends TensorSpec {
 /** Takes chunks in order, tensor after tensor; awaiting it is the backpressure. */
 export type TensorSink = (chunk: TensorChunk) => Promise<void>
 
-/** A tensor that can be read, again and again, without holding it whole. */
+/** A tensor that can be read repeatedly without loading it whole. */
 export interface TensorSource extends TensorSpec {
   readonly byteLength: number
   /** Largest finite magnitude, where it was measured on the way to disk. */
   readonly maxAbs?: number
-  /** Where the very bytes of its chunks lie, if they lie in a file. */
+  /** The file and offset of exactly these bytes, if they are in a file. */
   readonly file?: { readonly path: string; readonly start: number }
   /** Chunks hold whole elements, except for strings. */
   chunks(): AsyncIterable<Uint8Array>
@@ -64,7 +64,7 @@ export function tensorNames(value: TraceValue): string[] {
   return [...eachTensorName([value])]
 }
 
-/** One after another: a value that nobody has checked may claim more than there is room for. */
+/** Lazily, since an unchecked value may claim more names than fit in memory. */
 export function* eachTensorName(values: readonly TraceValue[]): Generator<string> {
   for (const { name, kind, length } of values) {
     if (kind === 'tensor') yield name

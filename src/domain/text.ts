@@ -120,7 +120,7 @@ function takeWidthFromEnd(text: string, width: number): string {
   return taken.reverse().join('')
 }
 
-/** Lines of at most `width` columns, broken at blanks where there are any. */
+/** Lines of at most `width` columns, broken at blanks if possible. */
 export function wrapText(text: string, width: number): string[] {
   const limit = Math.max(width, 8)
   const lines: string[] = []
@@ -166,7 +166,7 @@ export function formatNumber(value: number, digits = 4): string {
 /** Digits that every double has. */
 const ALL_DIGITS = 17
 
-/** How many significant digits it takes that numbers look different where they are, `least` at least. */
+/** The number of significant digits that keeps different numbers distinct, at least `least`. */
 export function digitsApart(values: readonly number[], least = 4): number {
   const different = new Set(values).size
   let digits = least

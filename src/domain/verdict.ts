@@ -5,7 +5,7 @@ export const STAGES = ['discover', 'import', 'extract', 'inputs', 'compile', 'ru
 export type Stage = (typeof STAGES)[number]
 export type Side = 'reference' | 'target'
 
-/** Worst first; the verdict of a whole is the worst of its parts. */
+/** Worst first; a whole has the worst verdict of its parts. */
 const SEVERITY: readonly Verdict[] = ['error', 'fail', 'xpass', 'inconclusive', 'xfail', 'skip', 'captured', 'pass']
 
 export function worstVerdict(verdicts: Iterable<Verdict>): Verdict {

@@ -7,13 +7,13 @@ import {
   NodeProtoSchema,
 } from './generated/onnx-ml_pb.ts'
 
-/** Runtimes compute with them but neither take nor give them: they travel as float32, which holds each exactly. */
+/** Dtypes that runtimes compute with but cannot take or return; they are passed as float32, which is exact. */
 const NOT_CARRIED = new Set<DType>(['bfloat16', 'float8e4m3fn', 'float8e4m3fnuz', 'float8e5m2', 'float8e5m2fnuz'])
 
-/** What takes a value out of a model or into one: the value itself, or a float32 copy. */
+/** How a value is passed into or out of a model: itself, or a float32 copy. */
 export interface Carrier {
   readonly name: string
-  /** The value's own dtype, where the carrier has another. */
+  /** The value's own dtype, if the carrier has another. */
   readonly castFrom: DType | null
 }
 
@@ -23,12 +23,12 @@ export function carrierOf(value: string, dtype: DType | undefined): Carrier {
     : { name: value, castFrom: null }
 }
 
-/** The dtype that a value of this one travels as. */
+/** The dtype that a value of this dtype is passed as. */
 export function carriedAs(dtype: DType | undefined): DType | undefined {
   return dtype && NOT_CARRIED.has(dtype) ? 'float32' : dtype
 }
 
-/** The node that fills the carrier; none where the value carries itself. */
+/** The node that fills the carrier; none if the value is its own carrier. */
 export function castOut(value: string, { name, castFrom }: Carrier): NodeProto[] {
   return castFrom ? [castTo('float32', value, name)] : []
 }

@@ -41,7 +41,7 @@ export function nudgeQuantisers(model: OnnxModel, relative: number, wave: number
   return writeModel(proto)
 }
 
-/** A graph of foreign ops only need not import ONNX's own, where Mul and Sin are. */
+/** A graph of custom ops may not import ONNX's own domain, which has Mul and Sin. */
 function requireOnnxOps(imports: OperatorSetIdProto[]): void {
   if (imports.some((opset) => domainOf(opset) === '')) return
   imports.push(create(OperatorSetIdProtoSchema, { domain: '', version: 13n }))
@@ -53,7 +53,7 @@ interface Nudge {
   readonly wave: number
 }
 
-/** x + relative·x·sin(wave·x), of nodes that need no shape and work in graphs and functions alike. */
+/** x + relative·x·sin(wave·x), built from nodes that need no shape and work in graphs and functions. */
 function nudge(quantiser: NodeProto, { dtype, relative, wave }: Nudge, freshName: () => string): NodeProto[] {
   requireExpressible(dtype, relative)
   const nodes: NodeProto[] = []

@@ -15,17 +15,17 @@ export type Branch = 'then_branch' | 'else_branch'
 /** Position of a node in a model's nested graphs, such as `4/else_branch/17`. */
 export type NodeKey = string
 
-/** A model with the taken branches of its Ifs put in their places; its results are the same. */
+/** A model whose Ifs are replaced by the branches taken; its results are the same. */
 export interface FlatModel {
   readonly proto: ModelProto
   readonly graph: GraphProto
   /** Every node of the flat graph, in order, by its position in the original. */
   readonly nodes: ReadonlyMap<NodeKey, NodeProto>
-  /** Ifs of which it is not known yet which branch is taken, with the name of their condition. */
+  /** Ifs whose taken branch is not known yet, with the name of their condition. */
   readonly undecided: ReadonlyMap<NodeKey, string>
 }
 
-/** Puts the branches that were taken in place of their Ifs; outer ones must be decided before inner ones are seen. */
+/** Replaces Ifs by the branches taken; inner Ifs appear once outer ones are decided. */
 export function flatten(model: OnnxModel, taken: ReadonlyMap<NodeKey, Branch>): FlatModel {
   // Parsing again costs a millisecond and leaves the original alone; weights are views into the same bytes.
   const proto = fromBinary(ModelProtoSchema, model.bytes)
@@ -66,7 +66,7 @@ class Flattening {
     })
   }
 
-  /** Branches may call their nodes alike, but runtimes refuse one graph with a name twice. */
+  /** Branches may share node names, but runtimes refuse a graph with a name twice. */
   #add(key: NodeKey, node: NodeProto): void {
     if (this.#nodeNames.has(node.name)) node.name = ''
     else if (node.name) this.#nodeNames.add(node.name)
@@ -92,7 +92,7 @@ class Flattening {
     for (const [i, copy] of copies.entries()) this.nodes.set(`${key}/${branch}/output${i}`, copy)
   }
 
-  /** What the branch's names are called outside; its outputs take the names of the If's, or are copied there. */
+  /** Maps the branch's names to outer ones; its outputs get the names of the If's outputs, or are copied to them. */
   #meanings(node: NodeProto, body: GraphProto): { renaming: Map<string, string>; copies: NodeProto[] } {
     const made = new Set(body.node.flatMap(({ output }) => output))
     const renaming = new Map<string, string>()

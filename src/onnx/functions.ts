@@ -5,7 +5,7 @@ import { MAX_NODES } from './wire.ts'
 
 const MAX_CALL_DEPTH = 100
 
-/** Refuses functions that call themselves, and models that would be too large once functions are put in place. */
+/** Refuses recursive functions, and models that are too large once functions are inlined. */
 export function checkFunctions(proto: ModelProto, what: string): void {
   const bodies = new Map(proto.functions.map((fn) => [keyOf(fn.name, fn), tally(fn.node)]))
   const sizes = new Map<string, number>()
@@ -50,7 +50,7 @@ function tally(nodes: readonly NodeProto[], body: Body = { nodes: 0, calls: new 
   return body
 }
 
-/** null while a called function's size is not known yet. */
+/** null if a called function's size is not known yet. */
 function expandedSize(
   body: Body,
   bodies: ReadonlyMap<string, Body>,

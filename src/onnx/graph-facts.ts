@@ -24,7 +24,7 @@ const QUANTISED_OPS = new Set(['DynamicQuantizeLinear', 'MatMulInteger', 'ConvIn
 const MICROSOFT_QUANTISED =
   /^(QLinear.*|QGemm|QAttention|QOrdered.*|QEmbedLayerNormalization|DynamicQuantize(MatMul|LSTM)|MatMulIntegerToFloat)$/
 
-/** The coarsest precision that a graph computes in, for the whole model or for what leads to one output. */
+/** The coarsest precision that a graph computes in, for the whole model or for one output. */
 export function computeDType(model: ModelFacts, output?: string): ComputeDType {
   const consumed = consumedNames(model)
   const only = output === undefined ? undefined : ancestorsOf(model.graph, output)
@@ -35,7 +35,7 @@ export function computeDType(model: ModelFacts, output?: string): ComputeDType {
   return PRECISIONS[coarsest] ?? movedDType(model)
 }
 
-/** Whether activations are quantised with scales that depend on the activations themselves. */
+/** Whether activations are quantised with scales computed from them. */
 export function quantisesDynamically(model: ModelFacts): boolean {
   return [...typedNodes(model.proto)].some(isDynamicQuantiser)
 }
@@ -49,12 +49,12 @@ export function isDynamicQuantiser({ node, inputs }: TypedNode): boolean {
   return node.opType === 'DynamicQuantizeLinear' || (node.opType === 'QuantizeLinear' && inputs[1]?.constant === false)
 }
 
-/** 4-bit weights are made floats again before they are multiplied, except at this accuracy level. */
+/** 4-bit weights are converted to floats before multiplying, except at this accuracy level. */
 function isInt8NBits(node: NodeProto): boolean {
   return node.opType === 'MatMulNBits' && intAttribute(node, 'accuracy_level') === 4
 }
 
-/** Places in PRECISIONS; negative where a node says nothing. */
+/** Indices into PRECISIONS; negative if a node says nothing. */
 function precisionsOf(typed: TypedNode, consumed: ReadonlySet<string>): number[] {
   const { node, inputs, outputs } = typed
   if (inputs.every(({ constant }) => constant)) return []
@@ -70,7 +70,7 @@ function isQuantised(node: NodeProto): boolean {
   return domain === '' && QUANTISED_OPS.has(node.opType)
 }
 
-/** A cast of activations to something coarser, which rounds them although nothing is computed there. */
+/** A cast of activations to a coarser dtype rounds them, although nothing is computed. */
 function isRounding({ node, inputs, outputs }: TypedNode): boolean {
   return /^Cast(Like)?$/.test(node.opType) && rankOf(outputs[0]) > rankOf(inputs[0]?.dtype ?? 'float32')
 }
@@ -81,7 +81,7 @@ function rankOf(dtype: DType | undefined): number {
   return dtype && dtypeKind(dtype) === 'float' ? (RANKS.get(dtype) ?? -1) : -1
 }
 
-/** Values that are only moved or cast come out exact (or rounded to their own dtype), so nothing coarser is granted. */
+/** Values that are only moved or cast stay exact (or rounded to their dtype), so no coarser precision is granted. */
 function movedDType({ inputs, outputs }: ModelFacts): ComputeDType {
   const floats = [...inputs, ...outputs].filter(({ dtype }) => rankOf(dtype ?? undefined) >= 0)
   return floats.length > 0 && floats.every(({ dtype }) => dtype === 'float64') ? 'float64' : 'float32'

@@ -15,11 +15,11 @@ import { checkWire } from './wire.ts'
 
 const MAX_MODEL_BYTES = 2 ** 31 - 1
 
-/** What can be told about a model from its structure. */
+/** Facts from a model's structure. */
 export interface ModelFacts {
   readonly proto: ModelProto
   readonly graph: GraphProto
-  /** Without those that have an initializer. */
+  /** Inputs without an initializer. */
   readonly inputs: readonly ValueSpec[]
   readonly outputs: readonly ValueSpec[]
   /** Version by domain; ONNX's own is ''. */
@@ -33,7 +33,7 @@ export interface OnnxModel extends ModelFacts {
   readonly path: string | null
   /** Where its external data lies. */
   readonly folder: string
-  /** The file of that folder that `bytes` are the content of; null: none is. */
+  /** The file in that folder with the content `bytes`; null: none. */
   readonly fileName: string | null
   readonly bytes: Uint8Array
   readonly externalFiles: readonly ExternalFile[]
@@ -66,7 +66,7 @@ export async function modelFromBytes(bytes: Uint8Array, folder: string, what = '
   return { path: null, folder, fileName: null, bytes, ...modelFacts(proto, graph), externalFiles }
 }
 
-/** The structure of a model that only people look at: where its weights lie is not checked, so no runtime may get it. */
+/** Reads a model's structure for display only. Its external data is not checked, so no runtime may get it. */
 export async function readStructure(path: string): Promise<ModelProto> {
   return parseModel(await readModelBytes(path), path).proto
 }
@@ -147,7 +147,7 @@ function checkOpsets(proto: ModelProto, what: string): void {
   throw new FormatError('opset', `${text}, which cannot exist; export it again`)
 }
 
-/** Every runtime refuses such a model, each in its own words. */
+/** Every runtime refuses such a model, each with a different message. */
 function checkInputNames({ input }: GraphProto, what: string): void {
   const seen = new Set<string>()
   const twice = input.find(({ name }) => seen.size === seen.add(name).size)

@@ -3,7 +3,7 @@ import { graphsOf } from './walk.ts'
 
 export type Renaming = ReadonlyMap<string, string>
 
-/** Names that a graph gives a meaning to: they hide those outside. */
+/** Names that a graph defines, which hide outer ones. */
 export function namesDefinedIn(graph: GraphProto): Set<string> {
   const names = new Set<string>()
   for (const { name } of [...graph.input, ...graph.initializer]) names.add(name)
@@ -12,7 +12,7 @@ export function namesDefinedIn(graph: GraphProto): Set<string> {
   return names
 }
 
-/** Names that a node needs from around it: its inputs, and what its sub-graphs take from outside. */
+/** Names that a node needs from its scope: its inputs, and names captured by its sub-graphs. */
 export function namesNeededBy(node: NodeProto): Set<string> {
   const needed = new Set(node.input.filter(Boolean))
   for (const graph of node.attribute.flatMap(graphsOf)) for (const name of namesTakenBy(graph)) needed.add(name)
@@ -27,7 +27,7 @@ function namesTakenBy(graph: GraphProto): Set<string> {
   return taken
 }
 
-/** Renames what a node takes and gives, in its sub-graphs too as far as they mean the same thing. */
+/** Renames a node's inputs and outputs, also in its sub-graphs unless they redefine the name. */
 export function renameIn(node: NodeProto, renaming: Renaming): void {
   node.input = node.input.map((name) => renaming.get(name) ?? name)
   node.output = node.output.map((name) => renaming.get(name) ?? name)

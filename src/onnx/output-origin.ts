@@ -4,7 +4,7 @@ import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
 import type { ModelFacts } from './model.ts'
 import { attributeOf, domainOf, intAttribute } from './walk.ts'
 
-/** Where an output's integers come from, which decides how they are compared. */
+/** The origin of an output's integers, which decides how they are compared. */
 export type OutputOrigin =
   | { readonly kind: 'quantised' }
   | ({ readonly kind: 'index'; readonly largest?: boolean } & IndexSelection)
@@ -28,7 +28,7 @@ export function outputOrigin(model: ModelFacts, outputName: string): OutputOrigi
 
 const MAX_STEPS = 1000
 
-/** What was not understood, cycles included, is plain: compared exactly. */
+/** Anything not understood, including cycles, is plain and compared exactly. */
 function originIn(graph: GraphProto, name: string): OutputOrigin {
   const producers = producersOf(graph)
   const known = new Map<string, OutputOrigin>()
@@ -98,7 +98,7 @@ function indexOrigin(node: NodeProto, output: number): OutputOrigin {
   return { kind: 'index', op: opType, tensor: second, axis: 2, keepDims: true }
 }
 
-/** Both branches must agree; what a branch indexes must not be its own, as nobody outside can look it up. */
+/** Both branches must agree, and the indexed tensor must be visible outside the branch. */
 function branchOrigin(node: NodeProto, output: number): OutputOrigin {
   const [first, second] = ['then_branch', 'else_branch'].map((name) => branchOutput(attributeOf(node, name)?.g, output))
   if (!first || !second || first.kind !== second.kind) return PLAIN

@@ -10,7 +10,7 @@ import { attributeOf, domainOf, graphsOf, intAttribute, nodeLabel, scopesOf } fr
 const ALWAYS_RANDOM = new Set(
   'RandomNormal RandomNormalLike RandomUniform RandomUniformLike Multinomial Bernoulli'.split(' '),
 )
-/** What they give depends on the shape of their input alone. */
+/** Their output depends only on the shape of their input. */
 const SHAPE_ONLY = new Set(['Shape', 'Size', 'EyeLike'])
 const SAME_SCALAR = new Set(['Identity', 'Cast', 'CastLike', 'Reshape', 'Squeeze', 'Unsqueeze'])
 
@@ -19,7 +19,7 @@ const MAX_STEPS = 100
 /** Single numbers that the graph's inputs are given: they may decide whether a Dropout is at work. */
 export type GivenScalars = ReadonlyMap<string, number>
 
-/** Without such an op there is nothing to look for. */
+/** Whether the model has any op that may be random. */
 export function mayBeRandom(proto: ModelProto): boolean {
   return [...scopesOf(proto)].some(({ nodes }) =>
     nodes.some(({ opType }) => opType === 'Dropout' || ALWAYS_RANDOM.has(opType)),
@@ -40,7 +40,7 @@ interface Body extends Place {
   readonly constants: ReadonlyMap<string, TensorProto>
   readonly inputs: readonly string[]
   readonly outputs: readonly string[]
-  /** Names that are not its own mean what they mean around its caller. */
+  /** Names it does not define are those of its caller's scope. */
   readonly captures: boolean
   /** Of sub-graphs and of calls. */
   readonly inner: Map<GraphProto | NodeProto, Body>
@@ -132,7 +132,7 @@ class Search {
     return ALWAYS_RANDOM.has(node.opType) || (node.opType === 'Dropout' && this.#dropsOut(body, node))
   }
 
-  /** What is not known may be on. */
+  /** If unknown, it may be on. */
   #dropsOut(body: Body, node: NodeProto): boolean {
     if (body.opset < 7) return intAttribute(node, 'is_test') !== 1 && attributeOf(node, 'ratio')?.f !== 0
     const [, ratio, training] = node.input
@@ -168,7 +168,7 @@ class Search {
     }
   }
 
-  /** What a name stands for that no node of its body makes: an input's value, and what a loop gives back to it. */
+  /** The sources of a name that no node in the body computes: an input's value and what a loop feeds back. */
   #outside({ body, name }: Value): Value[] {
     const { caller, inputs, captures } = body
     const position = inputs.indexOf(name)
@@ -212,7 +212,7 @@ function passedAt({ caller, inputs }: Body, position: number): string | undefine
   return node.input[position + skipped]
 }
 
-/** The output of a body that its input holds at the next turn. */
+/** The body output that feeds this input in the next iteration. */
 function fedBack({ caller, inputs, outputs }: Body, position: number): string | undefined {
   const { node } = caller!
   if (node.opType === 'Loop') return position === 0 ? undefined : outputs[position - 1]
@@ -231,7 +231,7 @@ function scalarIn(tensor: TensorProto): number | null {
   return isExternal(tensor) || tensor.dims.some((size) => size !== 1n) ? null : scalarOf(tensorFromProto(tensor))
 }
 
-/** Of a tensor of one element; null for another one, and for strings. */
+/** The value of a one-element tensor; null for others and for strings. */
 export function scalarOf({ dtype, shape, bytes }: Tensor): number | null {
   if (elementCount(shape) !== 1 || dtype === 'string') return null
   const number = new Float64Array(1)

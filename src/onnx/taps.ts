@@ -50,7 +50,7 @@ function withOutputs(
   return writeModel({ ...flat.proto, graph })
 }
 
-/** Dtypes of the values inside, as far as they can be told without running the model. */
+/** Dtypes of inner values, as far as known without running the model. */
 export function dtypesOf({ proto }: FlatModel): Map<string, DType> {
   const dtypes = new Map<string, DType>()
   for (const { node, outputs } of typedNodes(proto)) {

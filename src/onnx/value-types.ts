@@ -2,7 +2,7 @@ import { type DType, dtypeFromOnnx } from '../domain/dtype.ts'
 import type { FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto } from './generated/onnx-ml_pb.ts'
 import { attributeOf, domainOf, graphsOf, intAttribute } from './walk.ts'
 
-/** What is known about a value without running shape inference. */
+/** Facts about a value, without shape inference. */
 interface ValueFacts {
   readonly dtype: DType | undefined
   /** Known before the model runs. */
@@ -23,7 +23,7 @@ const BOOL_OUTPUT = new Set(
 const DTYPE_ATTRIBUTE = new Set(
   'RandomNormal RandomUniform RandomNormalLike RandomUniformLike EyeLike Multinomial Bernoulli'.split(' '),
 )
-/** The input whose dtype the output has, where it is not the first one. */
+/** The input whose dtype the output has, if not the first. */
 const TYPED_BY_INPUT: Readonly<Record<string, number>> = { Where: 1, CastLike: 1, OneHot: 2, DequantizeLinear: 1 }
 
 /**

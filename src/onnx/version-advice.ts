@@ -31,7 +31,7 @@ const NO_KERNEL = /(?:no execution provider has a kernel for|Could not find an i
 /** "ONNX Runtime only *guarantees* support for models stamped with opset version 7 or above", it logs of older ones. */
 const FIRST_OF_ONNX_RUNTIME = 7
 
-/** Of such a model a kernel is not missing because of its types, whatever the runtime says. */
+/** For such old models a missing kernel is not about types, whatever the runtime says. */
 function olderThanOnnxRuntime(message: string, opset: number): string | null {
   if (opset >= FIRST_OF_ONNX_RUNTIME || !NO_KERNEL.test(message)) return null
   return message.replace(NO_KERNEL, (_, op) => {

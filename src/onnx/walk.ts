@@ -59,7 +59,7 @@ export interface FoundTensor {
   readonly where: string
 }
 
-/** Every TensorProto of a model, wherever it hides. */
+/** Every TensorProto of a model, at any depth. */
 export function* tensorProtosOf(proto: ModelProto): Generator<FoundTensor> {
   for (const { graph, nodes, where } of scopesOf(proto)) {
     for (const tensor of graph?.initializer ?? []) yield { tensor, where: `initializer "${tensor.name}" in ${where}` }

@@ -5,7 +5,7 @@ import { NodeProtoSchema } from './generated/onnx-ml_pb.ts'
 
 /** As in protobuf's own readers. */
 const MAX_DEPTH = 100
-/** Counted before anything is allocated for them. */
+/** Counted before anything is allocated. */
 const MAX_MESSAGES = 20_000_000
 export const MAX_NODES = 500_000
 const VARINT = 0

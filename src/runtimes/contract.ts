@@ -15,7 +15,7 @@ export type ModelRef =
   | { readonly format: ModelFormat; readonly path: string }
   | { readonly format: ModelFormat; readonly bytes: Uint8Array; readonly folder: string }
 
-/** A model as a worker gets it that sees none of our files: everything in memory, external data by location. */
+/** A model for a worker that cannot see our files: all in memory, external data by location. */
 export interface ShippedModel {
   readonly format: ModelFormat
   readonly bytes: Uint8Array
@@ -26,7 +26,7 @@ export type TransferKind = 'tensor' | 'sequence' | 'optional'
 
 /** What a worker can do, as data; shared code asks for these and never for names. */
 export interface Capabilities {
-  /** Element types it takes as inputs, and gives unless `outputDtypes` says otherwise. */
+  /** Element types it takes as inputs, and returns unless `outputDtypes` differs. */
   readonly dtypes: readonly DType[]
   readonly outputDtypes?: readonly DType[]
   /** Kinds of values it takes and gives. */
@@ -34,24 +34,24 @@ export interface Capabilities {
   readonly taps: boolean
   readonly decode: boolean
   readonly profile: boolean
-  /** Sessions may see what earlier ones left in memory, so a failure is looked at again in a fresh worker. */
+  /** Sessions may see memory left by earlier ones, so a failure is checked again in a fresh worker. */
   readonly sharedMemory?: boolean
-  /** What its kernels are written in, where that promises less than a processor's arithmetic gives. */
+  /** The kernel language, if it promises less accuracy than a processor's arithmetic. */
   readonly shaders?: ShaderLanguage
-  /** It does not see our files: models are sent to it, by content. */
+  /** It cannot see our files, so models are sent to it by content. */
   readonly blobs?: boolean
   /** Names, in order, of the forms it can give that a model takes on its way to what runs: optimisation levels, phases … */
   readonly forms?: readonly string[]
 }
 
-/** What really runs, for the record and for cache keys. */
+/** What actually runs, for the record and for cache keys. */
 export interface RuntimeInfo {
   readonly available: true
   readonly version: string
   readonly accepts: readonly ModelFormat[]
   readonly capabilities: Capabilities
   readonly detail: Readonly<Record<string, string>>
-  /** Identity of all that decides the bits it computes; null: unknown, so its traces are never taken from the cache. */
+  /** Identity of everything that decides its results to the bit; null: unknown, so its traces are never cached. */
   readonly fingerprint: string | null
 }
 
@@ -60,7 +60,7 @@ export type Probe = RuntimeInfo | { readonly available: false; readonly reason: 
 export interface OpenOptions {
   readonly target: Target
   readonly taps?: readonly string[]
-  /** A folder for all that tools print on the way; it may not exist yet. */
+  /** A folder for the tools' output; it may not exist yet. */
   readonly logs?: string
 }
 
@@ -70,7 +70,7 @@ export interface FormOptions {
   readonly form: string
   /** Exists and is empty. */
   readonly folder: string
-  /** absent: the model's weights are too large to be written once more, so the form is good without them. */
+  /** Absent: the weights are too large to write again, so the form may omit them. */
   readonly weights: 'inside' | 'absent'
 }
 
@@ -78,14 +78,14 @@ export interface Runtime<Model = ModelRef> {
   readonly name: string
   probe(device: string): Promise<Probe>
   open(model: Model, options: OpenOptions): Promise<Session>
-  /** Writes one form of the model as one file and gives its name; null where this target does not go that far. */
+  /** Writes one form of the model to a file and returns its name; null if this target does not reach that form. */
   form?(model: Model, options: FormOptions): Promise<string | null>
 }
 
 export interface ModelRun {
   readonly durationMs: number
   readonly values: readonly TraceValue[]
-  /** What the device said against the work although it was done, such as a kernel that it refused. */
+  /** Device warnings about completed work, such as a refused kernel. */
   readonly warnings?: readonly string[]
 }
 
@@ -105,7 +105,7 @@ export interface DecodeRequest {
   readonly keep: DecodeKeep
 }
 
-/** Of the logits: the largest, and those of the ids that are asked for before every step; or all. */
+/** Which logits to return: the largest, and those of ids requested before every step; or all. */
 export type DecodeKeep =
   | { readonly topK: number; readonly at?: (step: number) => readonly (readonly number[])[] | undefined }
   | 'full'
@@ -115,7 +115,7 @@ export interface DecodeStep {
   readonly durationMs: number
   /** null for those that ended in an earlier step. */
   readonly sequences: readonly (SequenceStep | null)[]
-  /** What the device said against the work although it was done, as of a run. */
+  /** Device warnings about completed work, as for a run. */
   readonly warnings?: readonly string[]
 }
 
@@ -123,7 +123,7 @@ export interface DecodeStep {
 export interface SequenceStep {
   /** The id of the largest logit, the lowest among equals; null: no logit is a number. */
   readonly chosen: number | null
-  /** What was appended; null: nothing could be. */
+  /** The appended token; null: none could be. */
   readonly token: number | null
   readonly ended: boolean
   /** Over all logits, added up in float64. */
@@ -150,20 +150,20 @@ export interface Session {
 /** How the host starts a worker of this runtime. */
 export interface WorkerLaunch {
   readonly argv: readonly string[]
-  /** What only the worker may know: its first frame, since anyone on the machine can read a command line. */
+  /** Private data for the worker, sent as its first frame, since anyone on the machine can read a command line. */
   readonly order?: object
-  /** What it stands for, where that says more to a person than its own words. */
+  /** A description for people, if clearer than its command line. */
   readonly shown?: readonly string[]
-  /** Over what it inherits. */
+  /** Variables that override inherited ones. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
   /** The environment it inherits from; that of this process by default. */
   readonly environment?: Environment
   /** Of the environment it gets the base and these variables; `ORT_*` names all that begin so. */
   readonly inherits: readonly string[]
-  /** A program that is not ours: it may be another one by the next run, in files that nobody here knows. */
+  /** A third-party program, which may change before the next run in files unknown to Assay. */
   readonly isForeign?: true
-  /** Over those of the run. */
+  /** Limits that override the run's. */
   readonly limits?: Partial<Limits>
   /** Our own workers speak on file descriptor 3 and may print on stdout; others speak on stdout. */
   readonly channel: 'fd3' | 'stdout'
@@ -171,13 +171,13 @@ export interface WorkerLaunch {
   readonly scratch?: string
   /** Gets every line that it prints, as it comes. */
   readonly onOutput?: (line: string) => void
-  /** Gets what a person should know now, such as that it waits for a board. */
+  /** Gets notices for the user, for example that it waits for a board. */
   readonly notice?: (text: string) => void
 }
 
 /** What a runtime says about its own spec strings, with the values that its options take. */
 export interface RuntimeSchema extends TargetSchema {
-  /** What it hands on of hardware type, chip and board; the rest of them is refused. */
+  /** Which of hardware type, chip and board it passes on; the others are refused. */
   readonly hardware?: readonly HardwareKey[]
   /** The device is a name from this section of the configuration, which decides how much of `hardware` is used. */
   readonly describedIn?: 'toolchains'
@@ -195,7 +195,7 @@ export interface RuntimeSchema extends TargetSchema {
   readonly durations?: readonly string[]
   /** Options that take the name of an environment variable. */
   readonly variables?: readonly string[]
-  /** Refuses what no target of it can be; the device may still be empty where it is an address. */
+  /** Refuses impossible targets; the device may still be empty if it is an address. */
   readonly check?: (target: Target) => void
 }
 
@@ -204,20 +204,20 @@ export interface Need {
   readonly name: string
   /** null: unknown before it runs, or before the registry is asked. */
   readonly version: string | null
-  /** Where it lies; null: it is not here. */
+  /** Its path; null: not installed. */
   readonly path: string | null
-  /** What is not here and a run installs by itself. */
+  /** Missing, but a run installs it. */
   readonly onFirstUse: boolean
-  /** How to get what is not here. */
+  /** How to get it if it is missing. */
   readonly remedy: string
 }
 
 interface KindBase {
   readonly name: string
   readonly schema: RuntimeSchema
-  /** What it would use, and what is missing; installs nothing and asks no registry. */
+  /** What it would use and what is missing, without installing or asking a registry. */
   needs?(target: Target, context: LaunchContext): Promise<readonly Need[]>
-  /** What a person must give before it can be tried. */
+  /** What the user must provide before it can be tried. */
   untried?(context: LaunchContext): string
 }
 
@@ -225,13 +225,13 @@ interface KindBase {
 export interface WorkerKind extends KindBase {
   /** Options that belong to the process and not to a session; targets that differ in them never share a worker. */
   readonly processOptions: readonly string[]
-  /** There is only one of it at a time, so work for it waits; a function names what targets share of which there is one. */
+  /** Only one exists at a time, so work for it waits; a function names the single resource that targets share. */
   readonly single?: true | ((target: Target) => string)
-  /** Resolves (and installs, where that is its way) what the worker needs. */
+  /** Resolves (and possibly installs) what the worker needs. */
   launch(target: Target, context: LaunchContext, limits: Limits): Promise<WorkerLaunch>
 }
 
-/** A runtime that runs nothing foreign and therefore lives in the host. */
+/** A runtime that runs no third-party code and therefore runs in the host. */
 export interface InProcessKind extends KindBase {
   create(target: Target, context: LaunchContext): Promise<Runtime>
 }
@@ -244,15 +244,15 @@ export interface LaunchContext {
   readonly environment: Environment
   /** The user's project: where its own copies of a runtime are looked for. */
   readonly projectFolder: string
-  /** false: the folder is a stranger's, and none of its copies is run. */
+  /** false: the folder is not trusted, and none of its copies is run. */
   readonly usesProject?: boolean
   /** Where runtimes are installed that the project does not have. */
   readonly runtimesFolder: string
-  /** The Python that somebody named, by path or by name in PATH. */
+  /** The Python given by the user, as a path or a name in PATH. */
   readonly python?: string
   /** Compilers that the configuration describes, by name. */
   readonly toolchains?: Toolchains
-  /** Names the run to others, where only one may have something; without it nobody waits for anything. */
+  /** Names the run where resources are exclusive; without it nothing waits. */
   readonly owner?: string
   readonly notice: (text: string) => void
   /** Gets what workers print, as it comes, with the target that they were started for. */

@@ -1,7 +1,7 @@
 import type { FailureDetail } from '../domain/errors.ts'
 import type { Stage } from '../domain/verdict.ts'
 
-/** How a worker failed as a process; what a healthy worker answers is a RefusedRequest instead. */
+/** A failure of the worker process itself; an error answered by a healthy worker is a RefusedRequest. */
 export type FailureKind = 'start' | 'died' | 'memory' | 'timeout' | 'protocol' | 'aborted' | 'lost'
 
 export class WorkerFailure extends Error {
@@ -15,11 +15,11 @@ export class WorkerFailure extends Error {
   }
 }
 
-/** A worker's error response: it goes on living. */
+/** A worker's error response; the worker lives on. */
 export class RefusedRequest extends Error {
   override readonly name = 'RefusedRequest'
   readonly detail: FailureDetail
-  /** Where it arose, as far as the worker knows better than the host. */
+  /** The stage, if the worker knows better than the host. */
   readonly stage: Stage | null
   constructor(message: string, detail: FailureDetail = {}, stage: Stage | null = null) {
     super(message)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { arch, cpus, platform } from 'node:os'
 import { COMMON_OPTIONS, type Target, type TargetSchema } from '../domain/target.ts'
 
-/** What a worker says of itself, with the options that its sessions are opened with. */
+/** The worker's own description, plus its sessions' options. */
 export function fingerprintOf(target: Target, schema: TargetSchema, ofWorker: string | null): string | null {
   if (ofWorker === null) return null
   const options: Record<string, string | null> = { ...COMMON_OPTIONS, ...schema.options, ...target.options }

@@ -73,7 +73,7 @@ export function readTarget(spec: string): Target {
   return target
 }
 
-/** A verdict must not name hardware that had no part in it. */
+/** A verdict must not name hardware that was not used. */
 function refuseUnused(key: HardwareKey, { name, runtime, options }: Target, { hardware = [] }: RuntimeSchema): void {
   if (options[key] === undefined || hardware.includes(key)) return
   throw unusedHardware(key, `${key}=${cleanText(options[key], 120)} of target "${name}"`, runtime)
@@ -85,7 +85,7 @@ export const HARDWARE_NOUNS: Readonly<Record<HardwareKey, string>> = {
   board: 'board',
 }
 
-/** `found` says where it is named, `who` what does nothing with it. */
+/** `found` says where it is named, `who` says what does not use it. */
 export function unusedHardware(key: HardwareKey, found: string, who: string): UsageError {
   const takers = Object.entries(SCHEMAS).filter(([, { hardware }]) => hardware?.includes(key))
   const shown = takers.map(([name, { describedIn }]) => (describedIn ? `${name} (whose tools use {${key}})` : name))

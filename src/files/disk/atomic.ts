@@ -15,7 +15,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of {path} is a file where a folder was expected; choose another folder',
 }
 
-/** The same failure in words that say what to do; failures of another kind are given back unchanged. */
+/** Turns a write error into one that says what to do; returns other errors unchanged. */
 export function explainWriteError(error: unknown, path: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const text = Object.hasOwn(CAUSES, code) ? CAUSES[code] : undefined
@@ -28,7 +28,7 @@ export function explainWriteError(error: unknown, path: string): unknown {
     : error
 }
 
-/** A file that appears under its name only when it is complete. */
+/** A file that gets its name only when it is complete. */
 export interface AtomicFile {
   readonly handle: FileHandle
   commit(): Promise<void>
@@ -36,7 +36,7 @@ export interface AtomicFile {
 }
 
 interface AtomicOptions {
-  /** Must be whole even after a power cut; false where its reader checks that. */
+  /** Whether it must survive a power cut; false if its reader checks that it is whole. */
   readonly durable: boolean
 }
 

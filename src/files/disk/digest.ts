@@ -11,12 +11,12 @@ export async function sha256File(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Weights of many gigabytes take seconds to read, all else does not. */
+/** Only weights of many gigabytes take seconds to read. */
 const LARGE_BYTES = 2 ** 26
-/** A file may change twice within what its times tell apart. */
+/** A file may change twice within the resolution of its timestamps. */
 const SETTLED_MS = 2000
 
-/** Reads a file again only when it is another one or was changed; of large ones a folder keeps that for later runs. */
+/** Digests a file again only if it changed; digests of large files are kept in a folder for later runs. */
 export class FileDigests {
   readonly #known = new Map<string, Promise<string>>()
   readonly #folder: string | null
@@ -45,7 +45,7 @@ export class FileDigests {
     const kept = await readText(file).catch(() => '')
     if (/^[0-9a-f]{64}$/.test(kept)) return kept
     const digest = await sha256File(path)
-    // Where it cannot be kept, it is read again next time.
+    // If it cannot be kept, the file is read again next time.
     await mkdir(this.#folder, { recursive: true })
       .then(() => writeFileAtomic(file, digest))
       .catch(() => {})
@@ -59,7 +59,7 @@ export function digestOf(value: unknown): string {
   return hash.update(value instanceof Uint8Array ? value : canonicalJson(value)).digest('hex')
 }
 
-/** JSON with sorted keys in which NaN, infinities, −0, bigints and bytes keep apart from what they resemble. */
+/** JSON with sorted keys in which NaN, infinities, −0, bigints and bytes have distinct forms. */
 function canonicalJson(value: unknown): string {
   if (value === undefined || typeof value === 'function' || typeof value === 'symbol') {
     throw new TypeError(`cannot digest ${typeof value}; a content key needs plain data`)

@@ -4,7 +4,7 @@ import { UsageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import { isUnreadable } from './unreadable.ts'
 
-/** Tells which `/`-separated paths a glob means. */
+/** Tells which `/`-separated paths match a glob. */
 export interface Glob {
   test(path: string): boolean
 }
@@ -35,7 +35,7 @@ export function compileGlob(glob: string): Glob {
 
 const DEEPEST_BRACES = 20
 
-/** Each level is read by a call within a call. */
+/** Each level is a recursive call. */
 function refuseDeepBraces(glob: string): void {
   let depth = 0
   for (const character of glob) {
@@ -64,7 +64,7 @@ function nextToken(glob: string, at: number): string {
   return TOKEN.exec(glob)![0]
 }
 
-/** Where a brace ends; -1 where it does not, or holds nothing. */
+/** Where a brace ends; -1 if it does not end or is empty. */
 function closingBrace(glob: string, at: number): number {
   let depth = 0
   for (let i = at; i < glob.length; i++) {
@@ -155,11 +155,11 @@ export function globRoot(glob: string): string {
   return fixed.join('/') || (glob.startsWith('/') ? '/' : '.')
 }
 
-/** Told of every folder that cannot be listed, and of every link that leads nowhere. */
+/** Called for every folder that cannot be listed and every broken link. */
 type Unreadable = (path: string, error: unknown) => void
 
 interface Walk {
-  /** Where folders really lie: each is listed once, whatever links lead there. */
+  /** Real paths of folders, so that each is listed once despite links. */
   readonly seen: Set<string>
   readonly linked: string[]
   readonly unreadable: Unreadable | undefined
@@ -189,14 +189,14 @@ function entriesOf(folder: string, { unreadable }: Walk): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort(byName)
   } catch (error) {
-    // A disk that fails would hide models, which nobody would miss.
+    // A failing disk would silently hide models.
     if (!unreadable || !isUnreadable(error)) throw error
     unreadable(folder, error)
     return []
   }
 }
 
-/** A link to a folder is followed later: what lies below it may be reached without it. */
+/** Linked folders are followed later, since their files may be reachable without the link. */
 function leadsToFile(path: string, name: string, { linked, unreadable }: Walk): boolean {
   try {
     const found = statSync(path)

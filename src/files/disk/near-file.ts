@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { nearest } from '../../domain/target.ts'
 
-/** A file or folder beside a mistyped one with nearly that name; null where there is none. */
+/** A file or folder with nearly the mistyped name, in the same folder; null if there is none. */
 export function nearFile(path: string, cwd = '.'): string | null {
   const folder = dirname(path)
   const place = resolve(cwd, folder)

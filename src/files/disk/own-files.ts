@@ -30,7 +30,7 @@ export function builtFile(path: string): string {
   return ownFile(join('dist', path))
 }
 
-/** How deep this module lies depends on how it was built. */
+/** The depth of this module's folder depends on the build. */
 function ownPackage(): OwnPackage {
   own ??= packageAbove(dirname(fileURLToPath(import.meta.url)))
   return own

@@ -18,7 +18,7 @@ const SCRATCH = /^\.scratch-[0-9a-f]{12}$/
 /** A folder of the user's in which only what is listed in a marker file is ours, to be removed by a later run. */
 export class OwnedFolder {
   readonly path: string
-  /** As people read it. */
+  /** The path as shown to people. */
   readonly shown: string
   readonly #marker: string
   readonly #names = new Map<string, string>()

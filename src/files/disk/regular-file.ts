@@ -5,7 +5,7 @@ import { formatBytes } from '../../domain/text.ts'
 
 /** O_NONBLOCK: opening a pipe must not wait for its other end. */
 const FOR_READING = constants.O_RDONLY | constants.O_NONBLOCK
-/** More than any text of ours or of a model's folder has. */
+/** Larger than any text file of Assay or of a model's folder. */
 const LARGEST_TEXT = 2 ** 28
 
 /** Opens a file for reading; refuses pipes, devices and folders at once. */

@@ -7,7 +7,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'has a name too long for this system',
 }
 
-/** It is as somebody made it, and stays so; false: reading failed for another reason, as with a broken disk. */
+/** True if the cause is permanent, such as permissions; false for others, such as a broken disk. */
 export function isUnreadable(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return Object.hasOwn(CAUSES, code) || isAbsent(error)
@@ -23,7 +23,7 @@ export function unreadableText(path: string, error: unknown): string {
   return CAUSES[code] ?? `cannot be read (${code})`
 }
 
-/** Why a file, or a folder's list of files, cannot be read; null: it can, or nothing is there. */
+/** Why a file or a folder's listing cannot be read; null: it can, or it does not exist. */
 export function whyUnreadable(path: string): string | null {
   try {
     if (statSync(path).isDirectory()) readdirSync(path)
@@ -36,7 +36,7 @@ export function whyUnreadable(path: string): string | null {
 
 const NOT_UTF8 = 'has a name that is not UTF-8, so it cannot be opened; rename it'
 
-/** Node gives other bytes of a name as U+FFFD, and then there is no such file. */
+/** Node replaces invalid bytes in a name with U+FFFD, so no such file is found. */
 function isMisread(path: string): boolean {
   return path.includes('\ufffd')
 }
@@ -45,7 +45,7 @@ function isAbsent(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-/** What a link names; null: it is none. */
+/** The target of a link; null: not a link. */
 function linkAt(path: string): string | null {
   try {
     return readlinkSync(path)

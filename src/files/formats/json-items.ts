@@ -1,7 +1,7 @@
 import { FormatError } from '../../domain/errors.ts'
 import { readRange } from '../disk/read-range.ts'
 
-/** One element of a list that is a whole file. */
+/** One element of a list that fills a file. */
 export interface JsonItem {
   readonly offset: number
   readonly bytes: Uint8Array
@@ -51,7 +51,7 @@ class ItemSplitter {
     if (!this.#isOver) throw this.#error('ends before its list does; the file is incomplete, copy it again')
   }
 
-  /** The place of the quote that ends the string, or the end of the chunk. Most of such files is long strings. */
+  /** The place of the closing quote, or the end of the chunk. These files are mostly long strings. */
   #passString(chunk: Buffer, from: number): number {
     let start = this.#escaped ? from + 1 : from
     for (;;) {

@@ -11,7 +11,7 @@ import { formatNpyHeader, type NpyHeader, parseNpyHeader } from './npy-header.ts
 import { decodeFixedText, encodeFixedText, textWidth } from './npy-text.ts'
 
 const MAX_HEADER_BYTES = 1 << 20
-/** Fortran order and text are turned round in memory. */
+/** Fortran order and text are converted in memory. */
 const MAX_CONVERTED_BYTES = 2 ** 30
 
 /** Opens an .npy file; its chunks come little-endian and row-major, however they were saved. */

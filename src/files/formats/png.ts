@@ -22,7 +22,7 @@ export function encodePng(width: number, height: number, pixels: Uint8Array): Ui
   return new Uint8Array(Buffer.concat(parts))
 }
 
-/** Every row begins with how it is filtered: not at all. */
+/** Every row begins with its filter type, here 0 (none). */
 function withFilters(rowBytes: number, height: number, pixels: Uint8Array): Uint8Array {
   const rows = new Uint8Array((rowBytes + 1) * height)
   for (let row = 0; row < height; row++) {

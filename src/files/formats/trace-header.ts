@@ -194,7 +194,7 @@ function bad(path: string, found: string): FormatError {
   return new FormatError('safetensors', `${path} is not a valid safetensors file: ${found}; write it again`)
 }
 
-/** Bytes of one element where elements are whole bytes, otherwise the smallest number of bytes with whole elements. */
+/** The smallest number of bytes that holds whole elements. */
 export function elementBytes(dtype: DType): number {
   return Math.max(1, DTYPES[dtype].bits / 8)
 }

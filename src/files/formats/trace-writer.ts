@@ -109,7 +109,7 @@ class Writer {
     await commit()
   }
 
-  /** Towards the end of the file, last part first, so that nothing is overwritten before it was read. */
+  /** Moves data towards the end of the file, last part first, so nothing is overwritten unread. */
   private async moveData(distance: number): Promise<void> {
     const { handle } = await this.opened()
     const first = 8 + this.reserved

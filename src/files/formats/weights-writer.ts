@@ -23,7 +23,7 @@ export async function writeWeights(path: string, weights: readonly TensorSource[
   }
 }
 
-/** Its length in eight bytes and its JSON; transformers wants to be told that weights are PyTorch's. */
+/** The length in eight bytes, then the JSON. transformers requires `format: pt`. */
 function headerOf(weights: readonly TensorSource[]): Uint8Array {
   let start = 0
   const entries = weights.map(({ name, dtype, shape, byteLength }) => {

@@ -13,7 +13,7 @@ export interface CompareFilesOptions {
   readonly ruleOf?: (tensorName: string, spec: TensorSpec) => Rule
   /** Precision that the target's floats may have instead of the reference's. */
   readonly targetDType?: DType
-  /** At most so many threads, by default as many as there are cores; the result is the same to the last bit. */
+  /** The most threads, by default one per core; the result is bit-identical. */
   readonly threads?: number
 }
 

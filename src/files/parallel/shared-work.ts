@@ -108,7 +108,7 @@ export async function logitsShare(shared: SharedRows): Promise<(readonly [number
   })
 }
 
-/** Reads rows to their place in the kernels' memory, through float64 where they are no float32. */
+/** Reads rows into the kernels' memory, through float64 if they are not float32. */
 function rowReader(file: OpenPart, dtype: DType, place: Float32Array): (row: number) => void {
   const byteLength = (place.length * DTYPES[dtype].bits) / 8
   if (dtype === 'float32') {

@@ -7,7 +7,7 @@ import { askThread } from './thread-pool.ts'
 /** A thread costs about as much time to start as surveying so many elements. */
 const ELEMENTS_PER_THREAD = 1 << 23
 
-/** Surveys two tensors in files with as many threads as it pays; null if a side does not lie in a file as it is. */
+/** Surveys two tensors with as many threads as pay off; null if a side's bytes are not in a file unchanged. */
 export function surveyFiles(
   reference: TensorSource,
   target: TensorSource,

@@ -17,7 +17,7 @@ export interface ThreadAnswer {
 
 const idle: Worker[] = []
 
-/** Has a thread do its share; threads are kept for the next order, and none of them keeps the process alive. */
+/** Gives a thread its share. Threads are reused and do not keep the process alive. */
 export async function askThread<T>(order: ThreadOrder): Promise<T> {
   const thread = idle.pop() ?? startThread()
   thread.ref()

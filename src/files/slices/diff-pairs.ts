@@ -8,16 +8,16 @@ import { openSourceElements } from './element-reader.ts'
 import type { TensorPair } from './tensor-pairs.ts'
 
 export interface PairsDiff {
-  /** How each pair was judged, worst first. */
+  /** The judged pairs, worst first. */
   readonly outputs: readonly OutputResult[]
-  /** What was found out about the worst pair, or about all that both sides have; the worst first. */
+  /** The findings for the worst pair, or for all pairs, worst first. */
   readonly diffs: readonly TensorDiff[]
 }
 
 export interface DiffPairsOptions extends Pick<DiffOptions, 'ruleOf' | 'slice' | 'pictureSize'> {
-  /** Look at every pair and not at the worst one alone. */
+  /** Examine every pair, not only the worst. */
   readonly all?: boolean
-  /** How pairs were judged already, by name; that counts, and no rule is asked again. */
+  /** Earlier results by name, used instead of judging again. */
   readonly judged?: ReadonlyMap<string, OutputResult>
 }
 

@@ -12,12 +12,12 @@ const GAP = 8
 /** Small slices are drawn with larger pixels. */
 const LEAST_SIDE = 256
 
-/** What the shades of an image mean. */
+/** The scale of an image's shades. */
 export interface PngScale {
-  /** Values that are black and white in the reference and in the target. */
+  /** The values shown as black and white in reference and target. */
   readonly low: number
   readonly high: number
-  /** The error that is the brightest in the difference. */
+  /** The error shown brightest in the difference. */
   readonly most: number
   readonly width: number
   readonly height: number

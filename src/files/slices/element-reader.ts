@@ -4,17 +4,17 @@ import type { TensorSource } from '../../domain/tensor.ts'
 import { decodeNumbers } from '../../tensors/decode.ts'
 import { type FilePart, openPart } from '../disk/file-part.ts'
 
-/** Who reads on where the last read ended gets so much at once: a call of the system costs as much as many bytes. */
+/** How much to read at once in sequential reads, since a system call costs as much as many bytes. */
 const AHEAD_BYTES = 1 << 19
 
-/** Where a tensor's bytes lie, how many they are and what they mean. */
+/** The place, number and dtype of a tensor's bytes. */
 export interface FileElements {
   readonly file: FilePart
   readonly dtype: DType
   readonly byteLength: number
 }
 
-/** Reads the numbers of a tensor anywhere in its file; null for one that does not lie in a file as it is. */
+/** Reads a tensor's numbers anywhere in its file; null if its bytes are not in a file unchanged. */
 export function openSourceElements({ dtype, file, byteLength }: TensorSource): ElementReader | null {
   return file ? openFileElements({ dtype, file, byteLength }) : null
 }

@@ -5,10 +5,10 @@ import type { TensorSource } from '../../domain/tensor.ts'
 import { readWhole } from '../../tensors/read-whole.ts'
 import { openPart } from '../disk/file-part.ts'
 
-/** Neighbours that lie closer than this are read together. */
+/** Parts closer than this are read together. */
 const NEAR_BYTES = 4096
 const AHEAD_BYTES = 1 << 20
-/** Only what is in no file, or not as it lies there, is held whole. */
+/** Loaded whole only if its bytes are not in a file unchanged. */
 const MAX_HELD_BYTES = 2 ** 30
 
 export interface SliceReader {

@@ -27,7 +27,7 @@ test('a folder that names none has none', async () => {
 
 test.each([['"2"'], ['1.5'], ['[2, -3]'], ['[[2]]'], ['true']])('an eos_token_id of %s is refused', async (value) => {
   const ids = idsOf({ 'config.json': `{"eos_token_id": ${value}}` })
-  await expect(ids).rejects.toThrow(/config\.json: eos_token_id holds .*, expected a token id/)
+  await expect(ids).rejects.toThrow(/config\.json: eos_token_id is .*, expected a token id/)
 })
 
 test.each([

@@ -21,7 +21,7 @@ export function configOf(path: string): string | null {
   return config && ('model_type' in config || 'architectures' in config) ? file : null
 }
 
-/** null: no JSON object, so some other program's. */
+/** null: not a JSON object, so another program's file. */
 function readConfig(file: string): Record<string, unknown> | null {
   try {
     const config: unknown = JSON.parse(readTextSync(file, LARGEST_CONFIG))
@@ -31,7 +31,7 @@ function readConfig(file: string): Record<string, unknown> | null {
   }
 }
 
-/** Of a folder everything that decides what it computes, of a bare configuration that alone. */
+/** A digest of everything in a folder that decides what it computes, or of a bare configuration alone. */
 export async function folderDigest(path: string, digests: FileDigests): Promise<string> {
   if (basename(path) === CONFIG) return digestOf({ config: await digests.of(path) })
   const parts: Record<string, string> = {}

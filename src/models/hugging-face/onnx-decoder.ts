@@ -21,14 +21,14 @@ export interface OnnxDecoder {
   readonly content: string
   /** Over graph, weights and cut. */
   readonly digest: string
-  /** What a person should know about it. */
+  /** Notes for the user. */
   readonly notes: readonly string[]
 }
 
-/** Names of exports, those first that decode fastest; `decoder_model` takes the whole sequence at every step. */
+/** Names of exports, fastest decoding first; `decoder_model` takes the whole sequence at every step. */
 const NAMES = ['model', 'decoder_model_merged', 'decoder_with_past_model', 'decoder_model']
 const FOLDERS = ['onnx', '.']
-/** Where no variant is named: the weights as they were trained. */
+/** Without a variant: the weights as they were trained. */
 const PLAIN = 'fp32'
 /** What Hugging Face calls a variant → how it ends file names. */
 const ENDINGS: Readonly<Record<string, string>> = { q8: 'quantized' }

@@ -3,7 +3,7 @@ import { AttributeProtoSchema, type GraphProto, type ModelProto, type NodeProto 
 import { graphsOf, type NodeList, scopesOf } from '../walk.ts'
 import { equalNodes } from './equal-nodes.ts'
 
-/** What became of some nodes: others that make the same values, or a constant. */
+/** What replaced some nodes: other nodes that compute the same values, or a constant. */
 export interface Replacement {
   readonly from: readonly NodeProto[]
   readonly to: readonly NodeProto[]
@@ -18,13 +18,13 @@ export interface GraphChanges {
   readonly replaced: readonly Replacement[]
   /** The same op that makes the same values, with other inputs or attributes. */
   readonly adjusted: readonly { readonly before: NodeProto; readonly after: NodeProto }[]
-  /** Nodes that did the same with the same values as another, which is still there. */
+  /** Nodes merged into an identical one that still exists. */
   readonly merged: readonly { readonly node: NodeProto; readonly into: NodeProto }[]
   readonly gone: readonly NodeProto[]
   readonly added: readonly NodeProto[]
 }
 
-/** What is counted in one form. */
+/** The counts for one form. */
 export interface FormFacts {
   /** Of the graph and its sub-graphs, without Constant. */
   readonly nodes: number
@@ -81,7 +81,7 @@ interface Side {
 
 const NOTHING: Side = { nodes: [], places: new Map(), makers: new Map(), named: new Map(), constants: new Set() }
 
-/** By where they are; bodies of functions are no graphs of their own, and a form may have them inlined. */
+/** Graphs by position; function bodies are left out, since a form may have inlined them. */
 function graphScopes(proto: ModelProto): Map<string, Side> {
   const sides = new Map<string, Side>()
   const paths = new Map<NodeList, string>()
@@ -108,7 +108,7 @@ function sideOf(graph: GraphProto): Side {
   return { nodes, places, makers, named, constants }
 }
 
-/** Walks back from every value that both forms make, on both sides, up to the next such values. */
+/** Walks back, on both sides, from every value that both forms compute to the next such values. */
 class ScopeChanges {
   readonly #before: Side
   readonly #after: Side
@@ -170,14 +170,14 @@ class ScopeChanges {
     return { from: this.#oldNodesOf(made), to, constant: null }
   }
 
-  /** The nodes that made these values, with all before them whose own values are no more. */
+  /** The nodes that computed these values, and all earlier ones whose values are gone. */
   #oldNodesOf(values: readonly string[]): NodeProto[] {
     const starts = values.flatMap((value) => this.#before.makers.get(value) ?? [])
     const isOwn = (value: string) => !this.#shared.has(value)
     return this.#claimBack(starts, this.#before, isOwn)
   }
 
-  /** The node, with all before it whose values did not exist. */
+  /** The node, and all earlier ones whose values are new. */
   #newNodesOf(node: NodeProto): NodeProto[] {
     const isOwn = (value: string) => !this.#before.makers.has(value) && !this.#aliases.has(value)
     return this.#claimBack([node], this.#after, isOwn)

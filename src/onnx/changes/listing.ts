@@ -25,7 +25,7 @@ const ELEMENTS_SHOWN = 16
 const DIMS_SHOWN = 64
 const LONGEST_NAME = 160
 
-/** A model as text: a line for every input, output, constant and node; weights in other files are not read. */
+/** A model as text, with a line for every input, output, constant and node; external weights are not read. */
 export function listModel(proto: ModelProto): string {
   const opsets = proto.opsetImport.map((opset) => `${cleanName(domainOf(opset) || 'ai.onnx')} ${opset.version}`)
   const producer = [proto.producerName, proto.producerVersion].filter(Boolean).join(' ')
@@ -102,7 +102,7 @@ function nodeLine(node: NodeProto, constants: Constants, types: ReadonlyMap<stri
   return `${made}${opText(node)}(${inputs.join(', ')})${settings}${node.name && ` "${cleanName(node.name)}"`}`
 }
 
-/** An input as the listing writes it; one that is left out is `_`. */
+/** An input as the listing writes it; `_` for an omitted one. */
 export function inputText(name: string, constants: Constants): string {
   if (name === '') return '_'
   return `${constants.has(name) ? '@' : '%'}${cleanName(name)}`
@@ -185,7 +185,7 @@ function valuesText(proto: TensorProto): string {
   })
 }
 
-/** What is wrong with one tensor must not hide the rest of the model. */
+/** A bad tensor must not hide the rest of the model. */
 function readable(text: () => string): string {
   try {
     return text()

@@ -5,15 +5,15 @@ import { domainOf, intAttribute } from '../walk.ts'
 
 type Shape = readonly number[]
 
-/** What is known about a node's surroundings. */
+/** Facts about a node's context. */
 export interface NodeShapes {
   readonly input: Shape
   readonly output: Shape
-  /** Version of the node's opset. */
+  /** The opset version of the node. */
   readonly opset: number
 }
 
-/** Sigmoid is computed as a half plus something odd, also where that leaves next to nothing. */
+/** Sigmoid is computed as 1/2 plus an odd function, even where the sum is nearly 0. */
 const AROUND_ONE = new Set(['Sigmoid'])
 
 export function arithmeticOf(node: NodeProto, shapes: NodeShapes): Arithmetic {
@@ -24,7 +24,7 @@ const MOVING = new Set(
   'Identity Reshape Squeeze Unsqueeze Flatten Transpose Slice Gather Split DepthToSpace SpaceToDepth'.split(' '),
 )
 
-/** Whether the numbers of a value were computed around 1 and only moved since. */
+/** Whether a value's numbers were computed around 1 and only moved since. */
 export function isAroundOne({ node }: GraphProto, value: string): boolean {
   const makers = new Map(node.flatMap((maker) => maker.output.map((name) => [name, maker])))
   const seen = new Set<NodeProto>()

@@ -4,11 +4,11 @@ import { attributeOf, nodeLabel } from '../walk.ts'
 import { type GraphScope, scopeOfGraph, siteOf } from './graph-scope.ts'
 import type { NodeUse } from './input-roles.ts'
 
-/** What operators ask of the shape of a graph input. */
+/** What operators require of a graph input's shape. */
 export interface AskedShape {
-  /** How many axes it must have; null where no operator says. */
+  /** The required number of axes; null if no operator requires one. */
   readonly rank: number | null
-  /** By axis; a negative one counts from the end. */
+  /** By axis; negative ones count from the end. */
   readonly sizes: ReadonlyMap<number, AskedSize>
 }
 
@@ -23,7 +23,7 @@ interface Ask {
   readonly size?: number | null | undefined
 }
 
-/** Operator → what its first input must be, as its weights tell. */
+/** Operator → the shape its first input must have, according to its weights. */
 const ASKS: Readonly<Record<string, (site: NodeUse) => Ask>> = {
   Conv: (site) => convolved(site, (weights) => times(weights[1], site.attribute('group', 1))),
   ConvTranspose: (site) => convolved(site, (weights) => weights[0]),
@@ -59,14 +59,14 @@ const KEEPING = new Set(
 )
 const BROADCASTING = new Set(['Add', 'Sub', 'Mul', 'Div', 'Pow'])
 
-/** A value that has the shape of a graph input, perhaps with its axes in another order. */
+/** A value with the shape of a graph input, possibly with reordered axes. */
 interface Likeness {
   readonly name: string
-  /** Its axis i is this axis of the input; null: as they are. */
+  /** Axis i of the value is this axis of the input; null: the same order. */
   readonly axes: readonly number[] | null
 }
 
-/** Of every graph input whose shape reaches an operator that asks for a certain one. */
+/** For every graph input whose shape reaches an operator with a required shape. */
 export function findAskedShapes({ graph }: ModelProto): Map<string, AskedShape> {
   if (!graph) return new Map()
   const scope = scopeOfGraph(graph)
@@ -95,7 +95,7 @@ function asksOf(site: NodeUse, position: number): Ask[] {
   return position === 0 ? [entryOf(ASKS, opType)?.(site) ?? {}] : []
 }
 
-/** What a constant has many of, the input must have as many of, or one. */
+/** Along an axis where a constant has more than one element, the input must have as many, or one. */
 function sharedAxes(constant: readonly number[]): Ask[] {
   return constant.flatMap((size, i) => (size > 1 ? [{ axis: i - constant.length, size }] : []))
 }

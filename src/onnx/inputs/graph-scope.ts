@@ -3,7 +3,7 @@ import { KEEPS_SHAPE, type NodeUse } from './input-roles.ts'
 
 type Sizes = readonly (number | null)[]
 
-/** A graph, a sub-graph or a function's body: who uses a name in it, and what is known of that name. */
+/** A graph, sub-graph or function body, with the users of each name and the facts about it. */
 export interface GraphScope {
   readonly consumers: ReadonlyMap<string, readonly { readonly node: NodeProto; readonly position: number }[]>
   readonly bodies: readonly GraphScope[]
@@ -11,11 +11,11 @@ export interface GraphScope {
   readonly owner: { readonly scope: GraphScope; readonly node: NodeProto } | null
   readonly inputs: readonly string[]
   readonly outputs: readonly string[]
-  /** Names that mean something else here than outside. */
+  /** Names that are redefined here. */
   readonly owns: ReadonlySet<string>
   readonly constants: ReadonlyMap<string, TensorProto>
   readonly declared: ReadonlyMap<string, Sizes>
-  /** Value → the graph input that it is, unchanged in shape. */
+  /** Value → the graph input it equals, with unchanged shape. */
   readonly aliases: ReadonlyMap<string, string>
 }
 
@@ -34,7 +34,7 @@ export function scopeOfFunction({ node, input, output }: FunctionProto): GraphSc
   return buildScope(node, { owner: null, inputs: input, outputs: output, declared: [], constants: [] })
 }
 
-/** A declared size; null where it is symbolic, absent or negative (which some exporters write for "any"). */
+/** A declared size; null if it is symbolic, absent or negative (which some exporters write for "any"). */
 export function sizeOf({ value }: { value: { case?: string | undefined; value?: unknown } }): number | null {
   return value.case === 'dimValue' && typeof value.value === 'bigint' && value.value >= 0n ? Number(value.value) : null
 }
@@ -124,7 +124,7 @@ function shapeIn(scope: GraphScope, name: string): Sizes | null {
   return constant ? constant.dims.map(Number) : (scope.declared.get(name) ?? null)
 }
 
-/** Of a constant with one element; int64, int32 and float32, which are all that shifts and depths come in. */
+/** The value of a one-element constant; shifts and depths are always int64, int32 or float32. */
 function scalarOf(tensor: TensorProto | null): number | null {
   if (!tensor || tensor.dims.some((dim) => dim !== 1n)) return null
   const raw = tensor.rawData

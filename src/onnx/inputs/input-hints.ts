@@ -17,7 +17,7 @@ interface Hint {
 const because = 'by its name only'
 const isSmall = ({ shape }: GraphInput) => shape !== null && shape.length <= 1
 
-/** Weak evidence: what exporters usually call such inputs. */
+/** Weak evidence: the usual names of such inputs. */
 const HINTS: readonly Hint[] = [
   { pattern: /mask/i, applies: () => true, use: () => ({ kind: 'mask', because }) },
   { pattern: /position/i, applies: ({ whole }) => whole, use: () => ({ kind: 'positions', high: null, because }) },
@@ -26,7 +26,7 @@ const HINTS: readonly Hint[] = [
     applies: isSmall,
     use: () => ({ kind: 'fixed', each: 16_000, because }),
   },
-  // In hertz, around what voices have.
+  // In hertz, in the range of voices.
   { pattern: /^f_?min$/i, applies: isSmall, use: () => ({ kind: 'fixed', each: 50, because }) },
   { pattern: /^f_?max$/i, applies: isSmall, use: () => ({ kind: 'fixed', each: 2000, because }) },
   { pattern: /(^|_)len(s|gths?)?$/i, applies: (input) => input.whole && isSmall(input), use: lengthOf },
@@ -43,7 +43,7 @@ export function hintOf(input: GraphInput, inputs: readonly GraphInput[]): InputU
   return hint?.use(input, inputs)
 }
 
-/** The longest way through the first input that has one: its last axis that is not fixed. */
+/** Finds the last open axis of the first input that has one. */
 function lengthOf(input: GraphInput, inputs: readonly GraphInput[]): InputUse {
   const main = inputs.find(({ name, shape }) => name !== input.name && (shape?.length ?? 0) >= 2)
   if (!main?.shape) return { kind: 'fixed', each: 1, because }

@@ -1,6 +1,6 @@
 import type { NodeProto } from '../generated/onnx-ml_pb.ts'
 
-/** How a graph input is used, and so which values fit it. */
+/** How a graph input is used, which decides the values that fit it. */
 export type InputUse = { readonly because: string } & InputFit
 
 export type InputFit =
@@ -31,7 +31,7 @@ export type InputFit =
   | { readonly kind: 'range'; readonly low: number; readonly high: number }
   | { readonly kind: 'nonzero' }
 
-/** What a role may ask about the node that uses the value. */
+/** What a role can query about the node that uses the value. */
 export interface NodeUse {
   readonly node: NodeProto
   /** Sizes of the node's input, where the graph tells: constants, initializers, declared values. */
@@ -65,7 +65,7 @@ const mask = always({ kind: 'mask' })
 const nonzero = always({ kind: 'nonzero' })
 const positive = range(0.1, 2)
 
-/** Indices into one axis of the node's input at `data`. */
+/** Indices into one axis of the node's input number `data`. */
 const indexInto = (data: number, axisOf: (site: NodeUse) => number): Role => {
   return (site) => {
     const shape = site.shapeOf(data)
@@ -209,7 +209,7 @@ export const ROLES: Readonly<Record<string, Roles>> = {
   Upsample: { 1: fixed(1, { last: 2 }) },
 }
 
-/** Operators that hand on the values of their first input, or of all, perhaps in another shape, order or type. */
+/** Operators that pass on the values of their first input, or of all, possibly reshaped, reordered or cast. */
 export const PASSES_ON: Readonly<Record<string, 'all' | 'first'>> = {
   Cast: 'first',
   CastLike: 'first',
@@ -228,5 +228,5 @@ export const PASSES_ON: Readonly<Record<string, 'all' | 'first'>> = {
   Unsqueeze: 'first',
 }
 
-/** Of those, the ones that also keep the shape. */
+/** Those that also keep the shape. */
 export const KEEPS_SHAPE: ReadonlySet<string> = new Set(['Cast', 'CastLike', 'Dropout', 'Identity'])

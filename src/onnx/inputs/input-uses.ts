@@ -22,11 +22,11 @@ interface Walk {
   readonly seen: Map<GraphScope, Set<string>>
 }
 
-/** A graph that leads in circles must end too. */
+/** Ensures that cyclic graphs terminate. */
 const MAX_CARRIERS = 20_000
 const WHOLE_TYPES: ReadonlySet<number> = new Set([2, 3, 4, 5, 6, 7, 9, 12, 13, 21, 22, 25, 26])
 
-/** How each graph input is used, by the operators that its values reach; by its name where no operator tells. */
+/** How each graph input is used, according to the operators it reaches, or else its name. */
 export function findInputUses(model: ModelProto): Map<string, InputUse> {
   const inputs = graphInputs(model)
   const functionOf = functionFinder(model)
@@ -87,7 +87,7 @@ function follow(walk: Walk, carrier: Carrier): void {
   leaveBranch(walk, carrier)
 }
 
-/** What a branch of an If gives back goes on as the If's own output. */
+/** A branch's output becomes the If's output. */
 function leaveBranch(walk: Walk, carrier: Carrier): void {
   const owner = carrier.scope.owner
   const at = carrier.scope.outputs.indexOf(carrier.name)
@@ -153,7 +153,7 @@ function explain(fit: InputFit, { via }: Carrier, node: NodeProto, position: num
   return { ...fit, because: `input ${position} of ${node.opType}${node.name ? ` "${node.name}"` : ''}${path}` }
 }
 
-/** What must hold comes before what merely helps. */
+/** Requirements rank before mere preferences. */
 const RANK: readonly InputFit['kind'][] = [
   'fixed',
   'length',

@@ -3,7 +3,7 @@ import type { ModelProto, NodeProto, TensorProto } from '../generated/onnx-ml_pb
 import { tensorFromProto } from '../tensors/tensor-proto.ts'
 import { attributeOf, scopesOf } from '../walk.ts'
 
-/** Operators whose whole constants are paddings, frames, ends and shapes: what a size must be, or must be larger than. */
+/** Operators whose integer constants (paddings, frames, ends, shapes) suggest a size or its lower bound. */
 const TELLING = new Set(['Pad', 'STFT', 'DFT', 'Slice', 'Reshape', 'Expand', 'Resize', 'Gather', 'Range', 'Tile'])
 const MOST = 8
 const LONGEST = 16

@@ -2,7 +2,7 @@ import type { FlatModel } from '../flatten.ts'
 import type { NodeProto, TensorProto } from '../generated/onnx-ml_pb.ts'
 import { namesNeededBy } from '../names.ts'
 
-/** Who makes and who uses a value of a flat graph. */
+/** The maker and the users of each value of a flat graph. */
 export interface FlatIndex {
   readonly weights: ReadonlyMap<string, TensorProto>
   readonly constants: ReadonlyMap<string, NodeProto>
@@ -26,10 +26,10 @@ export function indexFlat({ graph, nodes }: FlatModel): FlatIndex {
   }
 }
 
-/** One node or several, with what they take and give. */
+/** One or several nodes, with their inputs and outputs. */
 export interface Layer {
   readonly nodes: readonly NodeProto[]
-  /** Values that other nodes or the user make. */
+  /** Values that come from other nodes or the user. */
   readonly inputs: readonly string[]
   readonly weights: readonly TensorProto[]
   readonly constants: readonly NodeProto[]

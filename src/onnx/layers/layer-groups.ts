@@ -1,7 +1,7 @@
 import type { GraphProto, NodeProto } from '../generated/onnx-ml_pb.ts'
 import { namesNeededBy } from '../names.ts'
 
-/** Ops that are judged together where each feeds only the next, such as Conv and Clip. */
+/** Ops judged together if each feeds only the next, such as Conv and Clip. */
 export type GroupPattern = readonly string[]
 
 /** Nodes of a graph that belong together, first ones with all of theirs; longer patterns win. */
@@ -33,7 +33,7 @@ function chainFrom(first: NodeProto, pattern: GroupPattern, onlyUserOf: OnlyUser
   return chain
 }
 
-/** The one node that takes what a node gives, if nobody else does. */
+/** The only node that uses a node's output, if there is exactly one. */
 function onlyUsersIn(graph: GraphProto): OnlyUserOf {
   const users = new Map<string, Set<NodeProto>>()
   for (const node of graph.node) {

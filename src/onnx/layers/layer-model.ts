@@ -49,7 +49,7 @@ export async function layerModel(
   return { ...flat.proto, graph }
 }
 
-/** What protobuf holds, less what the rest of a layer takes. */
+/** Protobuf's limit, minus room for the rest of a layer. */
 const MOST_WEIGHT_BYTES = 2 ** 31 - 2 ** 20
 
 function refuseTooLarge({ weights }: Layer): void {

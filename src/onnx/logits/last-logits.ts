@@ -16,17 +16,17 @@ import { attributeOf, domainOf, nodeLabel, scopesOf } from '../walk.ts'
 import { constantNode } from './constant-node.ts'
 import { type CutPlace, findProjection } from './find-projection.ts'
 
-/** Another one where the edit gives another model. */
+/** Changes whenever the edit produces a different model. */
 export const LAST_LOGITS_EDIT = 1
 
 export interface LastLogits {
   /** null: the model stays as it is. */
   readonly bytes: Uint8Array | null
-  /** What was done, or why nothing was. */
+  /** What was done, or why nothing was done. */
   readonly note: string
 }
 
-/** Says how many positions logits are wanted of, where a model takes it. */
+/** The input that says how many positions need logits, if the model has it. */
 const KEEP_INPUTS = new Set(['num_logits_to_keep', 'logits_to_keep'])
 
 /**

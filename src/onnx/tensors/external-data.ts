@@ -48,7 +48,7 @@ export function isExternal(tensor: TensorProto): boolean {
   return tensor.dataLocation === TensorProto_DataLocation.EXTERNAL || tensor.externalData.length > 0
 }
 
-/** Makes a tensor find its data in another file of the same content. */
+/** Points a tensor's external data to another file with the same content. */
 export function renameLocation(tensor: TensorProto, names: ReadonlyMap<string, string>): void {
   for (const entry of tensor.externalData) {
     if (entry.key === 'location') entry.value = names.get(entry.value) ?? entry.value
@@ -140,7 +140,7 @@ function checkRange(tensor: TensorProto, range: ExternalRange, file: ExternalFil
   }
 }
 
-/** null where the dtype is not one we know the size of. */
+/** null if the size of the dtype is unknown. */
 function neededBytes(tensor: TensorProto, problem: Problem): number | null {
   const dtype = dtypeFromOnnx(tensor.dataType)
   if (dtype === 'string') throw problem('strings, which cannot lie in another file')

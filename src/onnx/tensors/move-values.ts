@@ -6,7 +6,7 @@ import { type OnnxModel, writeModel } from '../model.ts'
 import { valueInfo } from '../value-info.ts'
 import { referWeights } from './refer-weights.ts'
 
-/** Inputs by which a value is moved: it becomes what it is, plus `to`, minus `from`. */
+/** The inputs that move a value: `to` is added to it and `from` subtracted. */
 interface MovedBy {
   readonly to: string
   readonly from: string

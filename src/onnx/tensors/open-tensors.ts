@@ -27,7 +27,7 @@ async function openFile(path: string): Promise<Tensors> {
   throw new UsageError('tensors', `${path} is a file ${what}; tensors are read from ${EXTENSIONS.join(', ')}${hint}`)
 }
 
-/** Its bytes are read again for each use, so that a folder of them is not held. */
+/** Its bytes are read again for each use, so a whole folder is never held in memory. */
 async function openProto(path: string, name: string): Promise<TensorSource> {
   const read = async () => {
     const { tensors } = await readValueFile(path, { name, kind: 'tensor', dtype: null, shape: null })

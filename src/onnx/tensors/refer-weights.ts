@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf'
 import { StringStringEntryProtoSchema, type TensorProto, TensorProto_DataLocation } from '../generated/onnx-ml_pb.ts'
 import type { OnnxModel } from '../model.ts'
 
-/** Smaller ones are cheaper to copy than to look up. */
+/** Smaller ones are cheaper to copy than to refer to. */
 const LEAST_BYTES = 2 ** 16
 const EMPTY = new Uint8Array(0)
 

@@ -6,7 +6,7 @@ type Content = Pick<ValueSpec, 'kind' | 'dtype' | 'shape'>
 
 const UNKNOWN: Content = { kind: 'tensor', dtype: null, shape: null }
 
-/** What a graph needs from outside: its inputs without those that have an initializer. */
+/** A graph's inputs, without those that have an initializer. */
 export function inputSpecs(graph: GraphProto): ValueSpec[] {
   const given = new Set(graph.initializer.map(({ name }) => name))
   for (const { values } of graph.sparseInitializer) if (values) given.add(values.name)

@@ -6,12 +6,12 @@ import { CANNOT_GO_ON } from './settings.ts'
 
 const BUFFERED_BYTES = 4 * 2 ** 20
 
-/** How the talk between host and page ended: the host needs no more, or the page is gone, perhaps with a reason. */
+/** How the connection ended: the host is done, or the page is gone, possibly with a reason. */
 export type Ending = { readonly by: 'host' } | { readonly by: 'page'; readonly reason: string | null }
 
 /** Standard input and file descriptor 3, where a worker of ours talks with the host. */
 export class HostPipes {
-  // A host that is gone is noticed elsewhere.
+  // The end of the host is noticed elsewhere.
   readonly #output = new Socket({ fd: 3, readable: false, writable: true }).on('error', () => {})
 
   /** Carries bytes both ways until one side ends. */
@@ -23,7 +23,7 @@ export class HostPipes {
     const toPage = pipeline(process.stdin, stream)
     const toHost = pipeline(stream, this.#output, { end: false })
     await Promise.allSettled([toHost])
-    // A page that is gone while the host has nothing to send would go unnoticed on the way to it.
+    // Notices a page that goes away while the host has nothing to send.
     stream.destroy()
     await Promise.allSettled([toPage])
     return process.stdin.readableEnded ? { by: 'host' } : { by: 'page', reason: await closed }

@@ -4,7 +4,7 @@ import { readText } from '../../files/disk/regular-file.ts'
 import type { ResolvedPackage } from '../install/resolve.ts'
 import type { BrowserDevice } from './schema.ts'
 
-/** How a device is had from onnxruntime-web: which of its bundles, and what the execution provider is called in it. */
+/** How to get a device from onnxruntime-web: the bundle and its name for the execution provider. */
 interface DeviceSource {
   readonly provider: string
   /** In the order of preference; releases before 1.19 have the last ones. */

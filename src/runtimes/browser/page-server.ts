@@ -38,7 +38,7 @@ export async function startPageServer({ assets, token, port }: PageServerOptions
   const page = new Promise<WebSocket>((resolve) => {
     let isTaken = false
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      // Whoever is gone before the answer needs none.
+      // A client that left before the answer needs none.
       socket.on('error', () => {})
       const refusal = refusalOf(request, token, isTaken)
       if (refusal) return void socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\n\r\n`)

@@ -21,7 +21,7 @@ async function main(order: WaitOrder): Promise<void> {
   process.exit(reason === null ? 0 : 1)
 }
 
-/** Why the page cannot be used any more; null: the host needs it no longer. */
+/** Why the page can no longer be used; null: the host is done. */
 async function serve(pipes: HostPipes, { page, port, token, waitMs }: WaitOrder): Promise<string | null> {
   const server = await startPageServer({ assets: page, token, port }).catch((error: unknown) => String(error))
   if (typeof server === 'string') return `port ${port} cannot be used (${server}); choose another with port=`

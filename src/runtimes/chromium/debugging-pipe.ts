@@ -11,7 +11,7 @@ const END = '\0'
 export function openAddress(browser: ChildProcess, url: string): Promise<string> {
   const orders = browser.stdio[3] as Writable
   const answers = browser.stdio[4] as Readable
-  // A browser that is gone is noticed by its end.
+  // Errors are ignored: the browser's exit is noticed anyway.
   for (const stream of [orders, answers]) stream.on('error', () => {})
   orders.write(`${JSON.stringify({ id: 1, method: 'Target.createTarget', params: { url } })}${END}`)
   return new Promise((resolve) => {

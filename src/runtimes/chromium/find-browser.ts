@@ -23,7 +23,7 @@ const PLACES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   ),
 }
 
-/** This word instead of a path asks for the browser from npm. */
+/** Used instead of a path, this word selects the browser from npm. */
 const FROM_NPM = 'npm'
 const NPM_PACKAGE = '@sparticuz/chromium'
 

@@ -27,7 +27,7 @@ export const CHROMIUM: WorkerKind = {
     const order: BrowserOrder = { page, program, flags: browserFlags(target, scratch), scratch }
     const argv = [process.execPath, workerEntry('chromium/worker.js')]
     const inherits = inheritedFor('browser', target, context)
-    // Its page keeps kernels and a device that what ran before may have hung.
+    // The page keeps kernels and a device that earlier work may have hung.
     return { argv, order, inherits, channel: 'fd3', scratch, isForeign: true }
   },
 }

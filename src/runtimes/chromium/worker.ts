@@ -12,16 +12,16 @@ import { endWithHost } from '../worker/end-with-host.ts'
 import { readOrder } from '../worker/read-order.ts'
 import { openAddress, PIPE_FLAGS, PIPE_STDIO } from './debugging-pipe.ts'
 
-/** Which browser to start, how, and what its page will do. */
+/** Which browser to start and how, and the order for its page. */
 export interface BrowserOrder {
   readonly page: PageOrder
   readonly program: string
   readonly flags: readonly string[]
-  /** Its profile, removed by whoever is left: the host may be gone first. */
+  /** Its profile folder, removed by host or worker, whichever ends last. */
   readonly scratch: string
 }
 
-/** A browser that dies takes its page along, so the page's end alone is not yet the tab's. */
+/** The page also ends if the browser dies, so a page that ended does not prove that the tab crashed. */
 const BROWSER_NEWS_MS = 700
 const LAST_WRITES_MS = 100
 
@@ -51,7 +51,7 @@ function temporaryFolder(scratch: string): Record<string, string> {
   return Buffer.byteLength(join(scratch, SOCKET)) > SOCKET_PATH_BYTES ? {} : { TMPDIR: scratch }
 }
 
-/** Why the browser cannot be used any more; null: the host needs it no longer. */
+/** Why the browser can no longer be used; null: the host is done. */
 async function serve(
   pipes: HostPipes,
   server: PageServer,
@@ -67,7 +67,7 @@ async function serve(
   return ending.reason ?? fate ?? "the browser's tab crashed or was closed; perhaps it ran out of memory"
 }
 
-/** The browser's own processes outlive it for a moment and may write there once more. */
+/** The browser's child processes outlive it for a moment and may still write there. */
 async function removeForGood(folder: string): Promise<void> {
   const ATTEMPTS = 100
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -1,14 +1,14 @@
 import type { DecodeRequest, SequenceStep } from '../contract.ts'
 import { countedPositions, type PromptRows } from './prompt.ts'
 
-/** What goes in at a step, (batch, length) each; the mask also covers what is cached. */
+/** The inputs of a step, (batch, length) each; the mask also covers cached positions. */
 export interface Fed {
   readonly ids: PromptRows
   readonly mask: PromptRows
   readonly positions: PromptRows
 }
 
-/** The sequences of a batch on their way. */
+/** The sequences of a batch during decoding. */
 export class Course {
   readonly #isCached: boolean
   readonly #ended: boolean[]
@@ -32,7 +32,7 @@ export class Course {
     return this.#ended[sequence] === true
   }
 
-  /** What has ended goes on with its last token, which nobody reads. */
+  /** Ended sequences repeat their last token, which is ignored. */
   append(sequences: readonly (SequenceStep | null)[]): void {
     const { ids, mask, positions } = this.#fed
     const tokens = sequences.map((sequence, i) => [sequence?.token ?? ids[i]!.at(-1)!])

@@ -9,7 +9,7 @@ export interface PairedCaches {
   readonly rest: readonly ValueSpec[]
 }
 
-/** Finds for every cached input the output that the next step takes in its place. */
+/** Finds for every cache input the output that feeds it in the next step. */
 export function pairCaches(inputs: readonly ValueSpec[], outputs: readonly ValueSpec[]): PairedCaches {
   const rest: ValueSpec[] = []
   const caches: CachePort[] = []
@@ -23,7 +23,7 @@ export function pairCaches(inputs: readonly ValueSpec[], outputs: readonly Value
   return { caches, rest }
 }
 
-/** Words that say only on which side of a step a tensor stands. */
+/** Words that only tell inputs of a step from its outputs. */
 const SIDES = new Set(
   'past present in out input output old new next prev previous updated cache cached state'.split(' '),
 )
@@ -34,7 +34,7 @@ function partOf(name: string): string {
   return words.filter((word) => word && !SIDES.has(word.toLowerCase())).join(' ')
 }
 
-/** What an encoder made is no cache that begins empty. */
+/** An encoder's output is not a cache that begins empty. */
 export function isEncoded(name: string): boolean {
   return /(^|[^a-z])(encoder|cross)/i.test(name)
 }
@@ -64,7 +64,7 @@ function cachePort(input: ValueSpec, output: ValueSpec): CachePort {
   }
 }
 
-/** Of the sizes that are open, one counts sequences and one counts positions. */
+/** One open size counts sequences and the other counts positions. */
 function openAxes({ name, shape }: ValueSpec): { readonly batch: number; readonly length: number } {
   const open = (shape ?? []).flatMap((dim, axis) => (typeof dim === 'number' ? [] : [{ dim: dim ?? '', axis }]))
   const isPlain = open.every(({ dim }) => !/[*+/]| x /.test(dim.replace(/past\w* *\+ *\w+/, '')))

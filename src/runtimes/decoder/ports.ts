@@ -6,13 +6,13 @@ import { isEncoded, pairCaches } from './pair-caches.ts'
 /** What the inputs and outputs of an exported decoder are for. */
 export interface DecoderPorts {
   readonly ids: Port
-  /** null: the model takes none, so nothing may be padded. */
+  /** null: the model takes no mask, so padding is not allowed. */
   readonly mask: Port | null
   /** null: the model counts positions itself. */
   readonly positions: Port | null
-  /** Says whether there is something in the cache, where two graphs were merged. */
+  /** In merged models, says whether the cache holds anything. */
   readonly branch: Port | null
-  /** How many positions logits are wanted of. */
+  /** The number of positions that need logits. */
   readonly keep: Port | null
   /** Empty: the whole sequence goes in again at every step. */
   readonly caches: readonly CachePort[]

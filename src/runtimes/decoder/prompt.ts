@@ -18,7 +18,7 @@ export function checkPrompt({ ids, mask, positions }: Pick<DecodeRequest, 'ids' 
   if (mask.some((row) => row.at(-1) !== 1)) throw failed('the mask ends with 0; prompts are padded on the left')
 }
 
-/** Refuses what the model would silently not take into account. */
+/** Refuses inputs that the model would silently ignore. */
 export function refuseUnheard(
   { mask, positions }: DecodeRequest,
   ports: { readonly mask: unknown; readonly positions: unknown },

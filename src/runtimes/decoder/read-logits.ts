@@ -8,7 +8,7 @@ import type { DecodeKeep, DecodeRequest, SequenceStep } from '../contract.ts'
 type Facts = Pick<SequenceStep, 'chosen' | 'logSumExp' | 'nonFinite'>
 type Kept = Pick<SequenceStep, 'top' | 'at' | 'logits'>
 
-/** What one sequence goes on with, and what is told of its logits. */
+/** The next token of one sequence, and the reported facts about its logits. */
 export function readRow(
   row: Logits,
   { keep, eos }: Pick<DecodeRequest, 'keep' | 'eos'>,

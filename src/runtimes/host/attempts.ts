@@ -34,7 +34,7 @@ export interface Done<T> {
   readonly retried: boolean
 }
 
-/** A death may be the fault of earlier work in the same worker, so it counts only when it happens again alone. */
+/** Earlier work in the same worker may have caused a death, so it counts only if it happens again alone. */
 export async function workWithBlame<T>(
   allocator: WorkerAllocator,
   task: Task,

@@ -15,7 +15,7 @@ export interface Decoding {
   readonly detail: Readonly<Record<string, string>>
   /** null where a session of an equal model was still open. */
   readonly compileMs: number | null
-  /** The most memory that its worker has held so far; null where nobody can say. */
+  /** Peak memory of its worker so far; null: unknown. */
   peakBytes(): number | null
 }
 

@@ -16,7 +16,7 @@ export function overMemory(residentBytes: number, limits: Limits): string {
   return `the worker holds ${mib(residentBytes)} of memory; its limit is ${mib(limits.memoryBytes ?? 0)}`
 }
 
-/** `elsewhere`: how that ended which the worker stands for; its own end says nothing then. */
+/** `elsewhere`: how the program behind the worker ended, which replaces the worker's own exit. */
 export function exitDetail({ argv, tail }: WorkerProcess, exit: ChildExit, elsewhere: EndDetail = {}): FailureDetail {
   const { exitCode, signal } = Object.keys(elsewhere).length > 0 ? elsewhere : exit
   return {

@@ -13,7 +13,7 @@ import type {
 import type { Opened } from '../protocol/messages.ts'
 import { checkInputs } from '../worker/check-inputs.ts'
 
-/** A runtime in the host itself, behind the same face as a worker. */
+/** A runtime in the host, with the same interface as a worker. */
 export class InProcessHost {
   readonly #runtime: Runtime
   readonly #sessions = new Map<number, Session>()

@@ -80,7 +80,7 @@ export class KeptSessions {
     kept.delete(oldest)
     await worker.close(session)
   }
-  /** Closes all that is open in a worker, for those who know nothing of it. */
+  /** Closes everything open in a worker before others use it. */
   async clear(worker: Worker): Promise<void> {
     const kept = this.#byWorker.get(worker)
     this.#byWorker.delete(worker)

@@ -1,9 +1,9 @@
-/** Lets those who want the same thing have it one after another. */
+/** Gives each key to one holder at a time. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<void>>()
   readonly #end = new Map<string, () => void>()
 
-  /** Resolves when everybody who asked earlier has ended. */
+  /** Resolves when all earlier holders are done. */
   async begin(key: string): Promise<void> {
     const before = this.#last.get(key) ?? Promise.resolve()
     let end = () => {}

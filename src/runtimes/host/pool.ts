@@ -15,7 +15,7 @@ import type { WarmWorkers } from './warm-workers.ts'
 import { type RuntimeKinds, type Worker, WorkerAllocator } from './worker-allocator.ts'
 
 interface PoolOptions {
-  /** Workers that may be busy at once. */
+  /** How many workers may be busy at once. */
   readonly size: number
   readonly context: LaunchContext
   readonly limits: Limits
@@ -25,12 +25,12 @@ interface PoolOptions {
   readonly isolate?: 'case'
   /** Runtimes that count before those of the registry. */
   readonly kinds?: RuntimeKinds
-  /** Idle workers that an earlier pool left, and to which this one leaves its own. */
+  /** Idle workers left by earlier pools; this pool leaves its own there too. */
   readonly warm?: WarmWorkers
 }
 
 interface CaptureRequest extends Task, SessionRequest {
-  /** In a worker where nothing ran before. */
+  /** In a fresh worker. */
   readonly alone?: boolean
   readonly inputs: Trace
   /** Outputs as far as they are known before the model is opened: what the worker cannot give is skipped. */

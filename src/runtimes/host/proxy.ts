@@ -35,11 +35,11 @@ interface StartOptions {
   readonly clock?: Clock | undefined
 }
 
-/** The host's end of one worker. */
+/** The host's side of one worker. */
 export class WorkerProxy {
   readonly #line: WorkerConnection
   readonly #limits: Limits
-  /** What it said at hello. */
+  /** Its hello answer. */
   probe: Probe = { available: false, reason: 'it has not said hello' }
   sessions = 0
 
@@ -66,17 +66,17 @@ export class WorkerProxy {
     }
   }
 
-  /** It will answer nothing more. */
+  /** It will not answer any more. */
   get gone(): boolean {
     return this.#line.gone
   }
 
-  /** Why there is no use in starting another one. */
+  /** Why starting another one would not help. */
   get lost(): WorkerFailure | null {
     return this.#line.lost
   }
 
-  /** The most memory that it has held; null where nobody can say. */
+  /** Its peak memory; null: unknown. */
   get peakBytes(): number | null {
     return this.#line.peakBytes
   }
@@ -143,7 +143,7 @@ export class WorkerProxy {
     })
   }
 
-  /** The worker is held until the last step, or until the consumer wants no more. */
+  /** The worker stays reserved until the last step, or until the consumer stops. */
   async *decode(session: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {
     await this.#startDecode(session, request)
     for (let step = 0; step < request.newTokens; step++) {

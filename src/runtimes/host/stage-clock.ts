@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 
-/** Counts the time that we wait for a worker, not the time that it waits for us. */
+/** Counts the time the host waits for a worker, not the time the worker waits for the host. */
 export class StageClock {
   readonly #clock: Clock
   readonly #onLate: () => void

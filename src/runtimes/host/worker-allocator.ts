@@ -131,7 +131,7 @@ export class WorkerAllocator {
     }
   }
 
-  /** What exists once and did not come is not waited for again. */
+  /** A single resource that did not start is not waited for again. */
   async #startOnly(kind: RuntimeKind, key: string, target: Target, signal: AbortSignal | undefined): Promise<Worker> {
     const absence = this.#absent.get(key)
     if (absence) throw absence
@@ -221,7 +221,7 @@ export class WorkerAllocator {
     })
   }
 
-  /** Hands the place on, so that nobody who comes later overtakes those who wait. */
+  /** Passes the place to the next in line, so that nobody jumps the queue. */
   #leave(turn: string, beside: readonly Target[] = []): void {
     this.#locks.end(turn)
     if (beside.length > 0) return

@@ -54,7 +54,7 @@ export class WorkerConnection {
   #stopping = false
   /** Why it ends, in its own words. */
   #endMessage: EndMessage | null = null
-  /** Why there is no use in starting another one. */
+  /** Why starting another one would not help. */
   lost: WorkerFailure | null = null
 
   constructor(launch: WorkerLaunch, limits: Limits, clock: Clock) {
@@ -68,12 +68,12 @@ export class WorkerConnection {
     void this.#pump()
   }
 
-  /** It will answer nothing more. */
+  /** It will not answer any more. */
   get gone(): boolean {
     return this.#ending || this.#stopping
   }
 
-  /** The most memory that it has held; null where nobody can say. */
+  /** Its peak memory; null: unknown. */
   get peakBytes(): number | null {
     const { pid } = this.#process
     return pid === null ? null : peakBytesOf(pid)
@@ -217,7 +217,7 @@ export class WorkerConnection {
     pending.reject(new RefusedRequest(message, detail, stage))
   }
 
-  /** Our own side failed in the middle of a request, so the worker's state is worth nothing. */
+  /** The host failed in the middle of a request, so the worker's state cannot be trusted. */
   #abandon(error: unknown): void {
     this.#pending?.reject(error)
     this.#pending = null

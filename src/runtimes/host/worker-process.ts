@@ -72,7 +72,7 @@ export function startProcess(launch: WorkerLaunch): WorkerProcess {
   return { pid: group.pid, argv, input, channel, tail, say, notify, exited, kill: () => group.kill() }
 }
 
-/** Where there is no room for its pipes, Node gives a child that has none, and the error later. */
+/** If pipes cannot be created, Node returns a child without them and reports the error later. */
 function refuseUnopened(child: ChildProcess): void {
   if ((child.stdio as unknown) !== undefined) return
   child.on('error', () => {})

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readText } from '../../files/disk/regular-file.ts'
 
 const POLL_MS = 200
-/** A lock without a number for so long is not being written any more. */
+/** A lock that has had no number for this long was abandoned. */
 const UNSIGNED_MS = 10_000
 
 /** Several processes may want to install into one folder; the others wait for the one that has the lock. */

@@ -45,7 +45,7 @@ async function installInto(home: string, name: string, version: string, environm
   }
 }
 
-/** Whoever was faster installed the same. */
+/** Another process already installed the same version. */
 async function renameUnlessThere(draft: string, home: string): Promise<void> {
   try {
     await rename(draft, home)

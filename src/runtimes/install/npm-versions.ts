@@ -8,7 +8,7 @@ import type { LaunchContext } from '../contract.ts'
 import { runNpm } from './npm.ts'
 import { highestVersion, isExactVersion, newestReleases } from './version-order.ts'
 
-/** Left alone, npm waits 70 s before it says that a registry is out of reach. */
+/** By default npm waits 70 s before it reports an unreachable registry. */
 const IMPATIENT = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=3000', '--fetch-timeout=30000']
 const NEWEST_COUNT = 3
 

@@ -67,7 +67,7 @@ function homeOf(name: string, version: string, runtimesFolder: string): string {
   return join(runtimesFolder, `${name}@${version}`)
 }
 
-/** What somebody else put in the place of our runtimes is left alone. */
+/** A runtimes folder made by somebody else is not used. */
 async function runtimesHome({ runtimesFolder, projectFolder, environment, notice }: LaunchContext): Promise<string> {
   const home = await makeOwnFolder(runtimesFolder, environment)
   if (home !== runtimesFolder) {

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 /** Children inherit it, and only their user can read it; what an outer Assay wrote there stays. */
 const VARIABLE = '_ASSAY_GROUP'
-/** Something may be started while we look. */
+/** New processes may start during the search. */
 const PASSES = 3
 
-/** Nobody can guess it, so whoever has it was started by whoever got it. */
+/** It cannot be guessed, so only processes started on our behalf have it. */
 export function newMark(): string {
   return randomBytes(16).toString('hex')
 }

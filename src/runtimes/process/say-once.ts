@@ -2,7 +2,7 @@ type Notice = (text: string) => void
 
 const told = new WeakMap<Notice, Set<string>>()
 
-/** Says something to whoever listens, once, however many workers come across it. */
+/** Reports a text only once, even if many workers produce it. */
 export function sayOnce(notice: Notice, text: string): void {
   const texts = told.get(notice) ?? new Set()
   told.set(notice, texts)

@@ -5,7 +5,7 @@ export function ownerWords(pid: number): string {
   return `${pid} ${startTicks(pid) ?? 'unknown'} ${idSpace()}`
 }
 
-/** Whether the process of these words has ended. Nothing is known of another machine, container or boot. */
+/** Whether the described process has ended; unknown for another machine, container or boot. */
 export function isGone(words: string): boolean {
   const [pid = '', start, space] = words.trim().split(' ')
   if (!/^[1-9]\d*$/.test(pid) || start === undefined || space !== idSpace()) return false

@@ -51,7 +51,7 @@ export class BoardLine {
     this.#shell.say('beat')
   }
 
-  /** Lets the board tidy up. */
+  /** Lets the board clean up. */
   close(): Promise<void> {
     return this.#shell.close()
   }

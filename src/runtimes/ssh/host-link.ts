@@ -5,7 +5,7 @@ const EMPTY = new Uint8Array(0)
 
 /** File descriptor 3, where a worker of ours answers the host. */
 export class HostLink {
-  // A host that is gone is noticed elsewhere.
+  // The end of the host is noticed elsewhere.
   readonly #output = new Socket({ fd: 3, readable: false, writable: true }).on('error', () => {})
 
   /** Resolves when there is room for more. */

@@ -9,7 +9,7 @@ export interface RunnerEnd {
   readonly reason: string
   readonly exitCode?: number
   readonly signal?: string
-  /** There is no use in trying again. */
+  /** Trying again would not help. */
   readonly final?: true
 }
 

@@ -8,7 +8,7 @@ import { SSH_SCHEMA } from './schema.ts'
 export interface BoardReport {
   /** Hostname, system and model. */
   readonly facts: string
-  /** Who has it; null: nobody. */
+  /** Its holder; null: none. */
   readonly holder: Holder | null
   /** Folders that runs left which could not tidy up. */
   readonly leftovers: readonly { readonly name: string; readonly byteLength: number }[]
@@ -18,7 +18,7 @@ export interface BoardReport {
 }
 
 export interface FreeOutcome {
-  /** Who had it; null: nobody. */
+  /** Its former holder; null: none. */
   readonly holder: Holder | null
   /** It is in use and was left alone. */
   readonly isRefused: boolean

@@ -34,7 +34,7 @@ async function main(order: BoardOrder): Promise<void> {
   process.exit(end ? 1 : 0)
 }
 
-/** Why the board cannot be used any more; null: the host needs it no longer. */
+/** Why the board can no longer be used; null: the host is done. */
 async function bridge(order: BoardOrder, host: HostLink): Promise<RunnerEnd | null> {
   makeScratch(order.scratch)
   const start = startScript(order.token, order.argv, variablesOf(order.env))
@@ -55,7 +55,7 @@ async function bridge(order: BoardOrder, host: HostLink): Promise<RunnerEnd | nu
   }
 }
 
-/** Whoever took it wants to have it, so this run does not come back. */
+/** The new holder needs the board, so this run does not retry. */
 async function takenAway(line: BoardLine, { address }: BoardOrder): Promise<RunnerEnd> {
   await line.lost
   return { reason: `the board ${address} was taken away: its lease was freed or had expired`, final: true }

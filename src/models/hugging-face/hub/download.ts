@@ -20,7 +20,7 @@ interface DownloadRequest {
   readonly onBytes: (doneBytes: number) => void
 }
 
-/** A part of a file that nobody has written to for so long belongs to nobody. */
+/** A partial file not written to for this long is abandoned. */
 const ABANDONED_MS = 60_000
 
 /** Brings a file's content into the cache and gives the name of its blob. */
@@ -44,7 +44,7 @@ async function isWhole(path: string, byteLength: number | null): Promise<boolean
   return found?.isFile() === true && (byteLength === null || found.size === byteLength)
 }
 
-/** What an earlier download left, or an empty file; the name is nobody else's. */
+/** A partial file of an earlier download, or an empty one, under a name of our own. */
 async function claimPart(blobs: string, key: string): Promise<string> {
   const own = join(blobs, `${key}.assay-${process.pid}-${randomBytes(4).toString('hex')}.incomplete`)
   const parts = (await readdir(blobs)).filter((name) => name.startsWith(`${key}.assay-`))
@@ -56,7 +56,7 @@ async function claimPart(blobs: string, key: string): Promise<string> {
   return own
 }
 
-/** Of two that want it, one is faster. */
+/** Another process may have been faster. */
 async function isTaken(path: string, own: string): Promise<boolean> {
   return rename(path, own).then(
     () => true,
@@ -96,7 +96,7 @@ interface Told {
   readonly blob: string
 }
 
-/** Goes on where it was broken off, as long as there is progress. */
+/** Resumes an interrupted download as long as there is progress. */
 async function fetchPart(request: DownloadRequest, part: string): Promise<Told> {
   const { call } = request.client
   const handle = await open(part, constants.O_RDWR | constants.O_CREAT)
@@ -166,7 +166,7 @@ async function receive(
   return told
 }
 
-/** Nothing that is longer than promised can be what was promised, and it may have no end. */
+/** A file longer than announced is wrong, and may never end. */
 function tooMuch({ file, client }: DownloadRequest, byteLength: number): UsageError {
   const from = new URL(client.call.settings.endpoint).host
   return new UsageError(
@@ -175,7 +175,7 @@ function tooMuch({ file, client }: DownloadRequest, byteLength: number): UsageEr
   )
 }
 
-/** A server that gives another part than was asked for cannot be gone on with. */
+/** Refuses a server that sends a different part than requested. */
 function rangeStart(response: Response, from: number): number {
   const start = countIn(/^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1] ?? null)
   if (start === from) return from

@@ -3,7 +3,7 @@ import type { DownloadProgress } from './model-fetcher.ts'
 
 const EVERY_MS = 5000
 
-/** Says how far a download is, a line every few seconds. */
+/** Reports download progress, a line every few seconds. */
 export class FetchLines {
   readonly #notice: (text: string) => void
   #lastMs = Number.NEGATIVE_INFINITY

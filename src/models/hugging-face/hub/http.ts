@@ -19,9 +19,9 @@ export const RETRY_POLICY: RetryPolicy = { silenceMs: 30_000, pauseMs: 500, atte
 
 export interface HubAnswer {
   readonly response: Response
-  /** Of the hub's own answer, which may have named another host. */
+  /** Headers of the hub's own answer, before any redirect. */
   readonly hubHeaders: Headers
-  /** To be called whenever a part of the body came. */
+  /** Call it whenever a part of the body arrives. */
   readonly heard: () => void
   readonly close: () => void
 }
@@ -36,7 +36,7 @@ export interface Call {
 const REDIRECTS = [301, 302, 303, 307, 308]
 const MAX_REDIRECTS = 10
 const PASSING = [408, 429, 500, 502, 503, 504]
-/** What the next attempt will not change. */
+/** Errors that a retry will not fix. */
 const LASTING = [
   'ENOTFOUND',
   'ECONNREFUSED',
@@ -45,7 +45,7 @@ const LASTING = [
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]
 
-/** The hub could not be talked to at all. */
+/** The hub could not be reached. */
 export class Unreachable extends UsageError {
   readonly isLasting: boolean
   constructor(message: string, isLasting: boolean, options?: ErrorOptions) {
@@ -54,7 +54,7 @@ export class Unreachable extends UsageError {
   }
 }
 
-/** Asks until there is an answer that stands. */
+/** Retries until there is a final answer. */
 export async function ask(url: string, call: Call): Promise<HubAnswer> {
   for (let attempt = 1; ; attempt++) {
     const isLast = attempt >= call.retryPolicy.attempts
@@ -121,7 +121,7 @@ function headersFor(url: URL, { settings, headers }: Call): Record<string, strin
   return { 'user-agent': 'assay', 'accept-encoding': 'identity', ...headers, ...login }
 }
 
-/** Ends a request that nothing is heard of. */
+/** Ends a request that stays silent. */
 class SilenceWatch {
   readonly #controller = new AbortController()
   readonly #call: Call

@@ -20,7 +20,7 @@ export interface HubModel {
   readonly files: readonly HubFile[]
 }
 
-/** Of what the hub says about a model; a list of a hundred thousand files has some 30. */
+/** Limit of the hub's answer about a model; a list of 100,000 files takes about 30 MiB. */
 const MOST_BYTES = 64 * 2 ** 20
 
 /** Speaks to one hub. */
@@ -77,7 +77,7 @@ export class HubClient {
     return ask(`${this.#call.settings.endpoint}/${id}/resolve/${commit}/${path}`, { ...this.#call, headers: range })
   }
 
-  /** Why the hub gives nothing, and what a person can do. */
+  /** Why the hub refuses, and what the user can do. */
   refusal({ id, revision }: ModelId, response: Response, name?: string): UsageError {
     const { endpoint, token } = this.#call.settings
     const code = response.headers.get('x-error-code')
@@ -100,7 +100,7 @@ export class HubClient {
   }
 }
 
-/** The hub gives the same answer for what does not exist and for what is not for everybody. */
+/** The hub answers the same for models that do not exist and for private ones. */
 function unknownOrPrivate(id: string, endpoint: string, token: string | null): string {
   const advice =
     token === null
@@ -116,7 +116,7 @@ function readModel(answer: unknown, id: string): HubModel {
   return { commit, files: siblings.flatMap((sibling: unknown) => readFileFacts(sibling, id)) }
 }
 
-/** Nothing for a file that not every system could have. */
+/** Empty for a file name that some systems cannot have. */
 function readFileFacts(sibling: unknown, id: string): HubFile[] {
   const name = member(sibling, 'rfilename')
   if (typeof name !== 'string') throw strange(id, 'a file without a name')

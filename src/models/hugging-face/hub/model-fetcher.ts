@@ -7,7 +7,7 @@ export interface DownloadProgress {
   /** The file that is being downloaded. */
   readonly file: string
   readonly doneBytes: number
-  /** Of all files that are known to be needed so far; null: the hub does not say. */
+  /** The total of all files known to be needed so far; null: unknown. */
   readonly totalBytes: number | null
 }
 

@@ -7,14 +7,14 @@ import type { Wanted } from './needed-files.ts'
 import type { HubSettings } from './settings.ts'
 import { cachedIds } from './snapshot.ts'
 
-/** Neither a path that exists nor anything that could be an id. */
+/** For a text that is neither an existing path nor a possible id. */
 export function noSuchPath(text: string, cwd: string): UsageError {
   const near = nearFile(text, cwd)
   const advice = near ? `did you mean ${near}?` : 'give a folder, a file, or an id such as owner/name'
   return new UsageError('missing-model', `${cleanText(text, 200)} does not exist; ${advice}`)
 }
 
-/** Not on this machine, and nobody may be asked. */
+/** For a model that is not on this machine while the hub must not be asked. */
 export function notHere(
   text: string,
   { id }: ModelId,

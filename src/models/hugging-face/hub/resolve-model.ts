@@ -56,7 +56,7 @@ interface CachedModel {
   readonly model: ResolvedModel
   /** All that was wanted is there. */
   readonly isComplete: boolean
-  /** As much is there as one can work with. */
+  /** Enough is there to work with. */
   readonly isUsable: boolean
 }
 
@@ -87,7 +87,7 @@ async function neededOf(snapshot: Snapshot, wanted: Wanted): Promise<Needed | nu
   }
 }
 
-/** What is in the cache will do where the hub cannot be reached. */
+/** Uses the cache if the hub cannot be reached. */
 async function fetchOrFallBack(
   text: string,
   asked: ModelId,

@@ -61,12 +61,12 @@ function endpointOf(text = 'https://huggingface.co'): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
 
-/** The one that was given, the variable's, or the one that a login left. */
+/** The given token, the variable's, or the one saved by a login. */
 async function tokenOf(environment: Environment, home: string, given: string | undefined): Promise<string | null> {
   const said = given ?? environment.HF_TOKEN ?? environment.HUGGING_FACE_HUB_TOKEN
   const place = expand(environment.HF_TOKEN_PATH ?? join(home, 'token'), environment)
   const token = (said ?? (await readText(place).catch(() => ''))).trim()
-  // Anything else would be quoted in the error of whoever builds the header.
+  // Otherwise the error from building the header would quote it.
   if (/[^\x21-\x7e]/.test(token))
     throw new UsageError('token', 'HF_TOKEN contains spaces or other characters that a token cannot have')
   return token === '' ? null : token

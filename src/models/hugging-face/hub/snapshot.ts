@@ -29,7 +29,7 @@ export interface Snapshot {
   readonly commit: string
 }
 
-/** What the cache has of a model at a revision; null: nothing. */
+/** The cached files of a model at a revision; null: none. */
 export async function findSnapshot(cacheFolder: string, { id, revision }: ModelId): Promise<Snapshot | null> {
   const repository = repositoryFolder(cacheFolder, id)
   const named = isCommit(revision) ? revision : await readText(join(repository, 'refs', revision)).catch(() => '')
@@ -62,7 +62,7 @@ export async function placeBlob(repository: string, commit: string, name: string
   }
 }
 
-/** Remembers which commit a branch or tag was, when all of it is there. */
+/** Records the commit of a branch or tag once all files are there. */
 export async function writeReference(repository: string, revision: string, commit: string): Promise<void> {
   if (isCommit(revision)) return
   const file = join(repository, 'refs', revision)

@@ -10,7 +10,7 @@ interface Normalizer {
 const MOST_GROWTH = 20
 const ROOM = 2 ** 16
 
-/** Refuses what makes a text much longer: a few steps that put ten characters in the place of one take all memory. */
+/** Refuses normalizers that make a text much longer, since a few such steps could use up all memory. */
 export function boundNormalizer(given: unknown): void {
   const normalizer = given as Normalizer | null
   if (!normalizer) return

@@ -7,7 +7,7 @@ import type { CoderAnswer, CoderOrder } from './tokenizer.ts'
 const port = parentPort
 if (!port) throw new Error('tokenizer-thread must run as a thread of its own: this is a bug in Assay')
 
-// What the library warns of is words of the folder's file, as they are: nobody gets them.
+// The library's warnings quote the folder's file unescaped, so they are dropped.
 for (const stream of [process.stdout, process.stderr]) stream.write = () => true
 
 let coder: TokenCoder | null = null

@@ -71,7 +71,7 @@ test.each([
   const hostile = await loadTokenizer(folderWith({ 'tokenizer.json': { ...smallTokenizer(), ...part } }))
   let turns = 0
   const timer = setInterval(() => turns++, 10)
-  const said = /tokenizer.json took more than 5 s for a text of 77 characters; look at its patterns/
+  const said = /tokenizer.json took more than 5 s for a text of 77 characters; check its patterns/
   await expect(hostile.encode(PROMPT)).rejects.toThrow(said)
   await expect(hostile.encode('a')).rejects.toThrow(said)
   clearInterval(timer)
@@ -120,5 +120,5 @@ test.each([
 test('a folder in place of the file is said', async () => {
   const folder = folderWith({})
   mkdirSync(join(folder, 'tokenizer.json'))
-  await expect(loadTokenizer(folder)).rejects.toThrow('tokenizer.json is no file')
+  await expect(loadTokenizer(folder)).rejects.toThrow('tokenizer.json is not a file')
 })

@@ -16,7 +16,7 @@ export type CoderOrder =
 
 export type CoderAnswer = { readonly found: unknown } | { readonly refused: string } | { readonly error: unknown }
 
-/** Beside these a text gets a tenth of a millisecond for each character: healthy tokenizers take less than a thousandth. */
+/** Plus 0.1 ms per character; healthy tokenizers take less than a thousandth of that. */
 const LEAST_MS = 5000
 const MS_BY_CHARACTER = 0.1
 const START_MS = 20_000
@@ -154,7 +154,7 @@ function startThread(files: TokenizerFiles): Worker {
     workerData: files,
     resourceLimits,
   })
-  // Whoever waits for an answer hears of it.
+  // Those waiting for an answer are told.
   thread.on('error', () => {})
   thread.unref()
   return thread

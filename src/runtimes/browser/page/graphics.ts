@@ -31,7 +31,7 @@ interface Gpu {
 
 export interface Adapter {
   readonly detail: Readonly<Record<string, string>>
-  /** It is part of the browser and no hardware with a driver of its own. */
+  /** It is part of the browser, not hardware with its own driver. */
   readonly isSoftware: boolean
 }
 
@@ -70,7 +70,7 @@ export async function findGraphics(): Promise<Graphics | string> {
   }
 }
 
-/** What draws for WebGL here; or why there is nothing. */
+/** The WebGL renderer here, or why there is none. */
 export function findWebGl(): Adapter | string {
   const gl = new OffscreenCanvas(1, 1).getContext('webgl2')
   if (!gl) return 'this browser has no WebGL 2 here'

@@ -20,7 +20,7 @@ async function whoServes(): Promise<string | null> {
   try {
     return ((await (await fetch('/visit.json')).json()) as Visit).visit
   } catch {
-    // Nobody is there now; there may be later.
+    // No worker is there now; one may come later.
     return null
   }
 }

@@ -104,7 +104,7 @@ export class PageRuntime implements Runtime<ShippedModel> {
     }
   }
 
-  /** Why the device cannot be had here; null: it can. */
+  /** Why the device is not available here; null: it is. */
   async #findDevice(provider: string): Promise<string | null> {
     if (provider === 'webnn') return whyNoWebNN()
     if (provider === 'webgl') return this.#take(findWebGl())

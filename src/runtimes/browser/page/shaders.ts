@@ -34,7 +34,7 @@ interface MadeShader {
   readonly module: ShaderModule
 }
 
-/** What a shader's label ends with in what the device says. */
+/** How a shader's label ends in the device's messages. */
 const NUMBER = /#(\d+)(?=")/
 
 /**
