@@ -266,8 +266,8 @@ describe('what the page asks for', () => {
     ['slice?pair=0&index=:,:&side=left', 'side is "left"; give reference or target'],
     ['slice?pair=1&index=:', 'the sides do not have one shape; ask with side='],
     ['slice?pair=2&index=:&side=target', 'there is no target of this pair'],
-    ['verdict?pair=0&rtol=1&atol=0', 'rtol is 1, but has to be at least 0 and below 1'],
-    ['verdict?pair=0&rtol=-1&atol=0', 'rtol is -1, but has to be'],
+    ['verdict?pair=0&rtol=1&atol=0', 'rtol is 1, but must be at least 0 and below 1'],
+    ['verdict?pair=0&rtol=-1&atol=0', 'rtol is -1, but must be'],
     ['verdict?pair=0&rtol=NaN&atol=0', 'rtol is "NaN"; give a number from 0 up'],
     ['verdict?pair=0&rtol=0', 'atol is ""; give a number from 0 up'],
   ])('%s is refused in words', async (query, text) => {

@@ -77,7 +77,7 @@ describe('a model that cannot be judged', () => {
         "not-protobuf: import: <project>/models/not-protobuf.onnx is bytes that start with 6120726563697065, expected an ONNX model; give an .onnx file",
         "opset-0: import: <project>/models/opset-0.onnx imports version 0 of operator set "ai.onnx", which cannot exist; export it again",
         "opset-99: compile: ort:cpu: the model imports opset 99 of ai.onnx, expected at most 26; export it for that opset or use a newer onnxruntime; to convert: python3 -c "import onnx, onnx.version_converter; onnx.save(onnx.version_converter.convert_version(onnx.load('model.onnx'), 26), 'converted.onnx')"",
-        "truncated: import: <project>/models/truncated.onnx is damaged: 141 bytes were announced, 127 are there (near byte 153 of 139); get or export it again",
+        "truncated: import: <project>/models/truncated.onnx is damaged: 141 bytes were announced, only 127 are there (near byte 153 of 139); get or export it again",
         "unknown-op: compile: ort:cpu: Load model from <project>/models/unknown-op.onnx failed:This is an invalid model. In Node, ("", Frobnicate, "", -1) : ("x": tensor(float),) -> ("y": tensor(float),) , Error No Op registered for Frobnicate with domain_version of 17; export the model without this op or use a version that has it",
         "unknown-value: compile: ort:cpu: Load model from <project>/models/unknown-value.onnx failed:Invalid model. Node input 'nowhere' is not a graph input, initializer, or output of a previous node.",
       ]

@@ -66,8 +66,8 @@ const files: readonly Short[] = [
     npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", four),
     'a structured dtype was found',
   ],
-  ['an unknown dtype', npy(npyHeader('<f5', '(1,)'), four), 'dtype "<f5" was found'],
-  ['a dtype of every object', npy(npyHeader('constructor', '(1,)'), four), 'dtype "constructor" was found'],
+  ['an unknown dtype', npy(npyHeader('<f5', '(1,)'), four), 'dtype "<f5" is not known'],
+  ['a dtype of every object', npy(npyHeader('constructor', '(1,)'), four), 'dtype "constructor" is not known'],
   ['a negative shape', npy(npyHeader('<f4', '(-1,)'), four), 'its header is not the expected dict'],
   [
     'a shape of 2^64',

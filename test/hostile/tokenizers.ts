@@ -69,9 +69,9 @@ export const rows: readonly Row[] = [
     make: (folder) => mkdirSync(join(folder, NAME)),
     read: encode,
     exit: 'refused',
-    says: /is no file|not a regular file/,
+    says: /is not a file|not a regular file/,
   },
-  { name: 'a pipe', make: pipe(NAME), read: encode, exit: 'refused', says: /is no file|not a regular file/ },
+  { name: 'a pipe', make: pipe(NAME), read: encode, exit: 'refused', says: /is not a file|not a regular file/ },
   {
     name: 'settings that are a list',
     make: (folder) => [file(NAME, JSON.stringify(small))(folder), file('tokenizer_config.json', '[]')(folder)],
