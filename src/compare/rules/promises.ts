@@ -112,7 +112,7 @@ const WGSL: Readonly<Record<string, Row>> = {
   }),
 }
 
-/** What a language promises for an op on this dtype; null if its promise is not known to be weaker than the usual limits. */
+/** What a language promises for an op on this dtype; null if no promise weaker than the usual limits is known. */
 export function promiseOf(_language: ShaderLanguage, op: string, dtype: DType): PromisedFunction | null {
   const [row, accuracy] = [Object.hasOwn(WGSL, op) ? WGSL[op] : undefined, ACCURACY[dtype]]
   if (!row || !accuracy) return null
