@@ -43,9 +43,9 @@ function standardCases(target) {
 
 /** Id → what was found. */
 function judge(clone, scratch, { words, env = {} }) {
-  const folders = ['--output-dir', join(scratch, 'runs'), '--cache-dir', join(scratch, 'cache')]
-  const argv = [join(clone, 'dist/cli/main.js'), ...words(join(scratch, 'storage')), ...folders, '--json']
-  const options = { cwd: clone, env: { ...process.env, ...env }, maxBuffer: 2 ** 30, encoding: 'utf8' }
+  const argv = [join(clone, 'dist/cli/main.js'), ...words(join(scratch, 'storage')), '--json']
+  const folders = { ASSAY_OUTPUT_DIR: join(scratch, 'runs'), ASSAY_CACHE_DIR: join(scratch, 'cache') }
+  const options = { cwd: clone, env: { ...process.env, ...folders, ...env }, maxBuffer: 2 ** 30, encoding: 'utf8' }
   const { stdout, stderr, status } = spawnSync(process.execPath, argv, options)
   if (status !== 0 && status !== 1) throw new Error(`assay ${argv.slice(1).join(' ')} ended with ${status}\n${stderr}`)
   return new Map(JSON.parse(stdout).results.map((result) => [result.id, result]))

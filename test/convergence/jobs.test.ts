@@ -53,7 +53,7 @@ describe('programs that print their metrics', () => {
   test('Ctrl-C finishes the one that runs and starts no other', async () => {
     const child = replaying({ GATE: 'gate' })
     const end = ended(child)
-    const heard = said(child.stderr, 'finishing what runs')
+    const heard = said(child.stderr, 'finishing running cases')
     await until(() => turns(folder) !== '', 'the first test has begun')
     child.kill('SIGINT')
     await heard

@@ -109,7 +109,7 @@ describe('what would make a wrong threshold is an error', () => {
       `metrics/${ce}:2: found "\\x1b[2Jx", expected a finite number; measure again`,
     ],
     [['--metrics', 'cee'], [1], 'unknown metric "cee"; did you mean "ce"?'],
-    [['--metrics', 'ce', 'org/m'], [1], 'known: ce, diff_mean, prob_mean, prob_std; models stand before --metrics'],
+    [['--metrics', 'ce', 'org/m'], [1], 'known: ce, diff_mean, prob_mean, prob_std; put models before --metrics'],
     [['--metrics-dir', 'metric'], [1], 'metric is not a folder of metric files; did you mean metrics?'],
     [['--layers'], [1], "unknown option '--layers'"],
   ])('%j', async (words, values, message) => {

@@ -59,7 +59,7 @@ test('nodes without a name and nodes that share one are told apart by what they 
   // onnxruntime refuses a graph with a name twice; its layers can be judged all the same.
   expect(verdicts(results)).toEqual(scopes.map((scope, i) => `${i === 0 ? 'error' : 'pass'} ${scope}`))
   expect(results[1]!.measurements['both sides alone']).toMatch(
-    /^because the model as it is does not run on the reference/,
+    /^because the unmodified model does not run on the reference/,
   )
 })
 

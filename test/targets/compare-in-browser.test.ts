@@ -77,7 +77,9 @@ describeWithBrowser('comparing in a page', () => {
     })
     await page.goto(`${ORIGIN}/`)
     if (kernels) await page.evaluate(`globalThis.process = { env: { ASSAY_KERNELS: '${kernels}' } }`)
-    const text = await page.evaluate("import('/test/workers/compare-everywhere.mjs').then(({ compareAll }) => compareAll())")
+    const text = await page.evaluate(
+      "import('/test/workers/compare-everywhere.mjs').then(({ compareAll }) => compareAll())",
+    )
     await page.close()
     expect(heard).toEqual([])
     return JSON.parse(String(text))
