@@ -138,7 +138,7 @@ test('the plan says what was done to prompts', async () => {
 test.each([
   ['nothing', 'a.txt', '', 'a.txt holds no prompt'],
   ['an empty list', 'a.json', '[]', 'a.json holds no prompt'],
-  ['an object', 'a.json', '{"a":1}', 'is no JSON list'],
+  ['an object', 'a.json', '{"a":1}', 'is not a JSON list'],
   ['a line that is no JSON', 'a.jsonl', '{"prompt":"x"}\nhello', 'a.jsonl, line 2 is not JSON: "hello"'],
   ['other keys', 'a.jsonl', '{"messages":[],"q":1}', 'holds the keys messages, q; expected {"prompt": "…"}'],
   ['a number', 'a.jsonl', '7', 'holds a number; expected'],
