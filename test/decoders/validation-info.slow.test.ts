@@ -77,7 +77,7 @@ describeWithPython('what aiu-fms-testing-utils saved', 'torch, transformers, saf
     const folder = copied()
     const { stderr } = await assay([...SAVED, '--seed', '5'], folder, env)
     expect(stderr).toMatch(
-      /cpu_validation_info\.0\.out is not used: its prompts are others \(sequence 0, token \d+: \d+ for \d+\)/,
+      /cpu_validation_info\.0\.out is not used: its prompts are different \(sequence 0, token \d+: \d+ instead of \d+\)/,
     )
   })
 

@@ -21,6 +21,6 @@ test('a program that cannot be started has a problem', async () => {
 
 test('what is to be done between its end and the end of its pipes is done', async () => {
   const done: string[] = []
-  await childExit(spawn('true'), () => done.push('exited'))
+  await childExit(spawn(process.execPath, ['-e', '']), () => done.push('exited'))
   expect(done).toEqual(['exited'])
 })
