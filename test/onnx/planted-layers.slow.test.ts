@@ -40,7 +40,9 @@ describe('a model whose roundings move it as far as a fault', { timeout: 240_000
     expect(whole!.verdict).toBe('pass')
     // How far the two sides are apart as a whole depends on the processor; on some it is within tolerance.
     if (whole!.flags.includes('sensitive')) {
-      expect(whole!.reason).toMatch(/rounding errors move .*; but every one of the 695 layers that it runs passes alone$/)
+      expect(whole!.reason).toMatch(
+        /rounding errors move .*; but every one of the 695 layers that it runs passes alone$/,
+      )
     }
   })
 
