@@ -7,8 +7,8 @@ import type { Side } from '../../domain/verdict.ts'
 import { folderDigest, inputUsesOf } from '../../models/hugging-face/model-folder.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { makeInputs, type PreparedInputs } from '../tensors/inputs.ts'
-import { judgementOf, keepTraces } from '../tensors/judgement.ts'
-import { compareOthers } from '../tensors/other-references.ts'
+import { judgePair, type Pair } from '../tensors/judge-pair.ts'
+import { keepTraces } from '../tensors/judgement.ts'
 import { declaredPrecision, plainRules } from '../tensors/rules.ts'
 import {
   bothSides,
@@ -38,58 +38,61 @@ export async function judgeFolder(c: FolderCase, lab: Lab, options: FoldersSuite
   const digest = await folderDigest(c.path, options.digests)
   const inputs = await prepareInputs(c, lab, options, digest)
   const work = { c, lab, options, inputs, digest }
-  const [reference, target] = await bothSides(give(work, 'reference', c.referenceTarget), giveTarget(work))
-  const compare = (one: CapturedSide, two: CapturedSide) => compareGiven(work, one, two)
-  const comparison = await compare(reference, target)
-  const run = (other: Target) => give(work, 'reference', other)
-  const question = { first: reference, target, verdict: comparison, run, compare }
-  const others = options.otherReferences.length > 0 ? await compareOthers(options.otherReferences, question) : null
-  const modules = comparison.verdict === 'fail' ? await compareModules(work, reference) : null
-  const judgement = judgementOf({
-    comparison,
-    reference,
-    target,
-    facts: { band: null, excused: false, explained: null, unstable: false, hint: modules?.hint ?? null, others },
-    measurements: { ...inputs.measurements, ...modules?.measurements },
-  })
-  if (judgement.verdict !== 'pass' || lab.keepsAll) await keepTraces(lab, inputs.path, reference, target, others)
-  return judgement
+  const pair: Pair = {
+    lab,
+    otherReferences: options.otherReferences,
+    capture: () => bothSides(capture(work, 'reference', c.referenceTarget), capture(work, 'target', c.underTest)),
+    captureAlone: () => capture(work, 'target', c.underTest, { alone: true }),
+    captureOther: (reference) => capture(work, 'reference', reference),
+    compare: (reference, target) => compareFolders(work, reference, target),
+    explain: ({ reference }) => compareModules(work, reference),
+    keep: ({ reference, target }, others) => keepTraces(lab, inputs.path, reference, target, others),
+  }
+  return judgePair(pair, { measurements: inputs.measurements })
 }
 
-const giveTarget = (work: Work, taps?: readonly string[]) => give(work, 'target', work.c.underTest, taps)
+interface CaptureOptions {
+  readonly alone?: boolean
+  readonly taps?: readonly string[]
+}
 
-async function give(work: Work, side: Side, target: Target, taps?: readonly string[]): Promise<CapturedSide> {
+async function capture(
+  work: Work,
+  side: Side,
+  target: Target,
+  { alone, taps }: CaptureOptions = {},
+): Promise<CapturedSide> {
   const { c, options } = work
   const path = target.options.model === undefined ? c.path : resolve(options.cwd, target.options.model)
   const digest = path === c.path ? work.digest : await folderDigest(path, options.digests)
   const ref = { format: 'huggingface', path } as const
   const model: SideModel = { ref, digest, outputs: [], ...(taps && { taps }) }
-  return captureSide(benchOf(work), side, target, model)
+  return captureSide(setupFor(work), side, target, model, alone)
 }
 
-function benchOf({ lab, options, inputs }: Work): CaptureSetup {
+function setupFor({ lab, options, inputs }: Work): CaptureSetup {
   const { pool, areDefaults } = options
   return { lab, pool, areDefaults, inputs: inputs.trace, inputsDigest: inputs.digest }
 }
 
-function compareGiven(work: Work, reference: CapturedSide, target: CapturedSide): Promise<TraceComparison> {
+function compareFolders(work: Work, reference: CapturedSide, target: CapturedSide): Promise<TraceComparison> {
   const { c, options, inputs } = work
   const precision = declaredPrecision(c.underTest) ?? 'float32'
   const rules = plainRules({ id: c.id, overrides: options.tolerances }, precision)
   const request = { rules, target: c.underTest, generated: inputs.generated }
-  return compareSides(benchOf(work), reference.trace, target.trace, request)
+  return compareSides(setupFor(work), reference.trace, target.trace, request)
 }
 
-const ALL_MODULES = ['*']
+const ALL_MODULES = { taps: ['*'] }
 
 /** Finds the first module that differs. If that fails, the verdict does not change. */
 async function compareModules(work: Work, plain: CapturedSide): Promise<ModuleFinding> {
   try {
     const [reference, target] = await bothSides(
-      give(work, 'reference', work.c.referenceTarget, ALL_MODULES),
-      giveTarget(work, ALL_MODULES),
+      capture(work, 'reference', work.c.referenceTarget, ALL_MODULES),
+      capture(work, 'target', work.c.underTest, ALL_MODULES),
     )
-    const comparison = await compareGiven(work, reference, target)
+    const comparison = await compareFolders(work, reference, target)
     return await describeModules(comparison, new Set(plain.trace.values.map(({ name }) => name)), work.lab)
   } catch (error) {
     if (!(error instanceof StageError) && !(error instanceof SkipCase)) throw error

@@ -15,7 +15,7 @@ import type { CapturedSide } from '../tensors/sides.ts'
 import type { FullModelCase } from './full-model.ts'
 import type { RecordedLayer } from './layers/activations.ts'
 import { cutLayer, recordedOutputs, runLayer } from './layers/cut-layer.ts'
-import { compareGiven } from './layers/layer.ts'
+import { compareLayer } from './layers/layer.ts'
 import type { LayerSetup } from './layers/layer-setup.ts'
 import type { OnnxSuiteContext } from './suite.ts'
 
@@ -107,7 +107,7 @@ async function errorOf(
   const cut = await cutLayer(setup, layer, layer, true)
   const given = await runLayer({ ...options, lab }, 'target', c.underTest, cut)
   const recorded = { ...reference, trace: recordedOutputs(layer, cut, layer) }
-  const { verdict, flags } = await compareGiven({ c, lab, options, cut, tested: cut, isMadeUp: false }, recorded, given)
+  const { verdict, flags } = await compareLayer({ c, lab, options, cut, tested: cut, isMadeUp: false }, recorded, given)
   const name = layer.outputs[0]!
   const target = given.trace.tensors.get(cut.model.outputs[0]!.name)
   if (verdict === 'fail' || !target) return null

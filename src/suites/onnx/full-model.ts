@@ -2,13 +2,14 @@ import { resolve } from 'node:path'
 import type { TraceComparison } from '../../compare/contract.ts'
 import { insideBand } from '../../compare/rules/inside-band.ts'
 import type { Target } from '../../domain/target.ts'
+import type { Trace } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { valueSpec } from '../../onnx/tensors/value-spec.ts'
 import type { Case, Judgement, Lab } from '../../runs/contract.ts'
 import type { PreparedInputs } from '../tensors/inputs.ts'
-import { judgementOf, keepTraces, type MeasuredBand } from '../tensors/judgement.ts'
+import { type ComparedPair, comparePair, judgeCompared, type Pair } from '../tensors/judge-pair.ts'
+import { keepTraces, type MeasuredBand } from '../tensors/judgement.ts'
 import { type LoadedModel, loadModel } from '../tensors/load.ts'
-import { compareOthers } from '../tensors/other-references.ts'
 import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from '../tensors/rules.ts'
 import {
   bothSides,
@@ -16,7 +17,6 @@ import {
   type CaptureSetup,
   captureSide,
   compareSides,
-  passesAlone,
   warmUp,
   wholeModel,
 } from '../tensors/sides.ts'
@@ -48,18 +48,10 @@ interface Work extends Fitting {
   readonly rules: RuleOf
 }
 
-/** Both sides on the same inputs. */
-interface Compared {
-  readonly setup: CaptureSetup
-  readonly inputs: PreparedInputs
-  readonly reference: CapturedSide
-  readonly target: CapturedSide
-  /** By the usual limits. */
-  readonly compareTwo: (one: CapturedSide, two: CapturedSide) => Promise<TraceComparison>
-}
-
-interface Sides extends Compared {
-  readonly comparison: TraceComparison
+/** The model on certain inputs. */
+interface ModelPair {
+  readonly pair: Pair
+  readonly compared: ComparedPair
 }
 
 /** Makes inputs, runs both sides and compares them; over tolerance, measures how far the reference itself moves. */
@@ -71,78 +63,74 @@ export async function judgeFullModel(c: FullModelCase, lab: Lab, options: OnnxSu
   const subject = { id: c.id, model: model.model, tested: tested.model, target: c.underTest }
   const rules = rulesFor({ ...subject, scope: 'model', overrides: options.tolerances })
   const work: Work = { c, lab, options, model, tested, trusted, rules }
-  const fitted = await onFittingInputs(work, {
-    run: (prepared) => runSides(work, prepared),
-    provesNothing: ({ comparison: { verdict, flags } }) => verdict === 'inconclusive' && flags.includes('degenerate'),
+  const { outcome, inputs, note, found } = await onFittingInputs(work, {
+    run: (prepared) => pairOn(work, prepared),
+    provesNothing: ({ compared: { comparison } }) => isDegenerate(comparison),
   })
-  const { outcome: sides, inputs, note, found } = fitted
-  const { comparison, reference, target } = sides
   const hint = precisionHint(undeclaredPrecision(subject))
-  const facts = { ...(await doubtsAbout(work, sides)), hint, note, found }
-  const { measurements } = inputs
-  const judged = { comparison, reference, target, facts, measurements }
-  const judgement = judgementOf(judged)
-  if (judgement.verdict !== 'pass' || lab.keepsAll) {
-    await keepTraces(lab, inputs.path, reference, target, facts.others)
-  }
+  const known = { hint, note, found, measurements: inputs.measurements }
+  const judgement = await judgeCompared(outcome.pair, outcome.compared, known)
   return withLayers(judgement, options.layerInputs === 'reference' ? options.layersOf(c.id) : [])
 }
 
-async function runSides(work: Work, inputs: PreparedInputs): Promise<Sides> {
-  const { c, model, tested, rules } = work
-  const setup = benchOf(work, inputs)
-  const [reference, target] = await bothSides(
-    referenceSide(work, setup),
-    captureSide(setup, 'target', c.underTest, wholeModel(tested)),
-  )
-  const request = { rules, target: c.underTest, generated: inputs.generated, model: model.model }
-  const compareTwo = (one: CapturedSide, two: CapturedSide) => compareSides(setup, one.trace, two.trace, request)
-  const sides = { setup, inputs, reference, target, compareTwo }
-  return { ...sides, comparison: await compareWith(work, sides, target) }
+function isDegenerate({ verdict, flags }: TraceComparison): boolean {
+  return verdict === 'inconclusive' && flags.includes('degenerate')
 }
 
-/** Compares the target with the reference, allowing for the precision that its language promises. */
-async function compareWith({ model, rules }: Work, sides: Compared, target: CapturedSide): Promise<TraceComparison> {
-  const { inputs, reference, compareTwo } = sides
-  return judgePromised(await compareTwo(reference, target), {
+async function pairOn(work: Work, inputs: PreparedInputs): Promise<ModelPair> {
+  const { c, lab, tested } = work
+  const setup = setupFor(work, inputs)
+  const captureTarget = (alone: boolean) => captureSide(setup, 'target', c.underTest, wholeModel(tested), alone)
+  const pair: Pair = {
+    lab,
+    otherReferences: c.otherReferences,
+    capture: () => bothSides(referenceSide(work, setup), captureTarget(false)),
+    captureAlone: () => captureTarget(true),
+    captureOther: (reference) => liveReference(work, setup, reference),
+    compare: (reference, target) => comparePromised(work, inputs, reference, target),
+    explain: (compared) => explainFailure(work, inputs, compared),
+    keep: ({ reference, target }, others) => keepTraces(lab, inputs.path, reference, target, others),
+  }
+  return { pair, compared: await comparePair(pair) }
+}
+
+/** By the usual limits. */
+function compareUsual(work: Work, inputs: PreparedInputs, reference: Trace, target: Trace): Promise<TraceComparison> {
+  const { c, lab, model, rules } = work
+  const request = { rules, target: c.underTest, generated: inputs.generated, model: model.model }
+  return compareSides({ lab, inputs: inputs.trace }, reference, target, request)
+}
+
+/** Allows for the precision that the target's language promises. */
+async function comparePromised(
+  work: Work,
+  inputs: PreparedInputs,
+  reference: CapturedSide,
+  target: CapturedSide,
+): Promise<TraceComparison> {
+  const compare = (trace: Trace) => compareUsual(work, inputs, reference.trace, trace)
+  return judgePromised(await compare(target.trace), {
     language: target.info?.capabilities.shaders,
-    model: model.model,
+    model: work.model.model,
     inputs: inputs.trace,
     reference: reference.trace,
     target: target.trace,
-    rules,
-    compare: (trace) => compareTwo(reference, { ...target, trace }),
+    rules: work.rules,
+    compare,
   })
 }
 
-/** Collects further facts about a deviation. */
-async function doubtsAbout(work: Work, sides: Sides) {
-  const { c } = work
-  const { setup, reference, target, comparison, compareTwo } = sides
-  const run = (other: Target) => liveReference(work, setup, other)
-  const question = { first: reference, target, verdict: comparison, run, compare: compareTwo }
-  const others = c.otherReferences.length > 0 ? await compareOthers(c.otherReferences, question) : null
-  const found = comparison.verdict === 'fail' ? await lookCloser(work, sides) : NOTHING_FOUND
-  return { ...found, others }
-}
-
-const NOTHING_FOUND = { band: null, excused: false, explained: null, unstable: false }
-
-/** Looks for other reasons why it may be over tolerance. */
-async function lookCloser(work: Work, sides: Sides) {
-  const { c, tested } = work
-  const { setup, inputs, reference, target, comparison: usual, compareTwo } = sides
-  const found = await explainByFunctions({ ...work, usual, reference, target, compare: compareTwo })
-  if (found?.comparison.verdict === 'pass') return { ...NOTHING_FOUND, explained: found }
+/** Its functions may be as inexact as their language says, or roundings move the reference as far. */
+async function explainFailure(work: Work, inputs: PreparedInputs, { reference, target, comparison }: ComparedPair) {
+  const compare = (one: CapturedSide, two: CapturedSide) => compareUsual(work, inputs, one.trace, two.trace)
+  const explained = await explainByFunctions({ ...work, usual: comparison, reference, target, compare })
+  if (explained?.comparison.verdict === 'pass') return { explained }
   const band = await bandOf(work, inputs, reference)
-  const comparisons = found ? [usual, found.comparison] : [usual]
-  const excused = band !== null && comparisons.some(({ outputs }) => insideBand(outputs, band.bands))
-  const alone = () => captureSide(setup, 'target', c.underTest, wholeModel(tested), true)
-  const unstable = !excused && (await passesAlone(target, alone, (given) => compareWith(work, sides, given)))
-  return { band, excused, explained: null, unstable }
+  const comparisons = explained ? [comparison, explained.comparison] : [comparison]
+  return { band, excused: band !== null && comparisons.some(({ outputs }) => insideBand(outputs, band.bands)) }
 }
 
-function benchOf({ lab, options }: Fitting, { trace, digest }: PreparedInputs): CaptureSetup {
+function setupFor({ lab, options }: Fitting, { trace, digest }: PreparedInputs): CaptureSetup {
   const { pool, areDefaults } = options
   return { lab, pool, areDefaults, inputs: trace, inputsDigest: digest }
 }

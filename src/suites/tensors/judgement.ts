@@ -26,7 +26,7 @@ export interface MeasuredBand {
 }
 
 /** Further facts about a deviation. */
-interface DeviationFacts {
+export interface DeviationFacts {
   readonly band: MeasuredBand | null
   /** Roundings move the reference as far. */
   readonly excused: boolean

@@ -149,19 +149,3 @@ async function randomOutputs(model: ModelFacts | undefined, inputs: Trace): Prom
   const originOf = randomOrigins(model.proto, given)
   return (tensor) => originOf(outputOf(tensor))
 }
-
-/** Whether a target whose sessions share memory gives numbers that pass when nothing ran before. */
-export async function passesAlone(
-  target: CapturedSide,
-  runAlone: () => Promise<CapturedSide>,
-  compare: (target: CapturedSide) => Promise<TraceComparison>,
-): Promise<boolean> {
-  if (target.alone || !target.info?.capabilities.sharedMemory) return false
-  try {
-    return (await compare(await runAlone())).verdict !== 'fail'
-  } catch (error) {
-    // If it cannot run alone, the numbers that it gave before still count.
-    if (error instanceof StageError) return false
-    throw error
-  }
-}

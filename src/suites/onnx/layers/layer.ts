@@ -8,10 +8,9 @@ import { arithmeticOf } from '../../../onnx/inputs/arithmetic.ts'
 import { layerOf } from '../../../onnx/layers/layer-border.ts'
 import type { LayerSite } from '../../../onnx/layers/layer-sites.ts'
 import type { Judgement, Lab } from '../../../runs/contract.ts'
-import { judgementOf } from '../../tensors/judgement.ts'
-import { compareOthers } from '../../tensors/other-references.ts'
+import { judgePair, type Pair } from '../../tensors/judge-pair.ts'
 import { rulesFor } from '../../tensors/rules.ts'
-import { bothSides, type CapturedSide, compareSides, infoOf, passesAlone, warmUp } from '../../tensors/sides.ts'
+import { bothSides, type CapturedSide, compareSides, infoOf, warmUp } from '../../tensors/sides.ts'
 import type { FullModelCase } from '../full-model.ts'
 import { judgePromised } from '../promised.ts'
 import { remembered } from '../remembered.ts'
@@ -64,28 +63,26 @@ async function judgeOnce(work: Work): Promise<Judgement> {
   return id === c.id ? judgement : { ...judgement, sameAs: id }
 }
 
-async function judgeWork(work: Work): Promise<Judgement> {
-  const { lab } = work
-  const [given, target] = await bothSides(referenceValues(work), runTarget(work)).catch((error) =>
-    keepAndThrow(work, error),
-  )
-  const { reference, comparison } = await compareLayer(work, given, target)
-  const compare = (alone: CapturedSide) => compareGiven(work, reference, alone)
-  const unstable = comparison.verdict === 'fail' && (await passesAlone(target, () => runTarget(work, true), compare))
-  const others = await otherOpinions(work, reference, target, comparison)
-  const facts = { band: null, excused: false, explained: null, unstable, hint: null, others }
-  const measurements = measurementsOf(work)
-  const judgement = judgementOf({
-    comparison,
-    reference,
-    target,
-    facts,
-    measurements,
-  })
-  if (judgement.verdict !== 'pass' || lab.keepsAll) {
-    await keepLayer(lab, work.cut, { reference: reference.trace, target: target.trace })
+function judgeWork(work: Work): Promise<Judgement> {
+  const { lab, cut } = work
+  const pair: Pair = {
+    lab,
+    otherReferences: otherReferences(work),
+    capture: () =>
+      bothSides(referenceValues(work), runTarget(work)).catch((error: unknown) => keepAndThrow(work, error)),
+    // In the full run the layer may have been part of something.
+    ...(hasRecordedOutputs(work) && { recapture: () => runReference(work) }),
+    captureAlone: () => runTarget(work, true),
+    captureOther: (reference) => runLayer({ ...work.options, lab }, 'reference', reference, cut),
+    compare: (reference, target) => compareLayer(work, reference, target),
+    keep: ({ reference, target }) => keepLayer(lab, cut, { reference: reference.trace, target: target.trace }),
   }
-  return judgement
+  return judgePair(pair, { measurements: measurementsOf(work) })
+}
+
+/** Without those that run no model or a different one. */
+function otherReferences({ c, options }: Work): Target[] {
+  return c.otherReferences.filter((other) => !options.pool.schemaOf(other).stored && other.options.model === undefined)
 }
 
 /** Keeps a layer that cannot be compiled or run, so that compiler developers can debug it. */
@@ -177,34 +174,10 @@ const runReference = ({ c, lab, options, cut }: Work) =>
 const runTarget = ({ c, lab, options, tested }: Work, alone = false) =>
   runLayer({ ...options, lab }, 'target', c.underTest, tested, alone)
 
-/** Skips references that run no model or a different one. */
-async function otherOpinions(work: Work, first: CapturedSide, target: CapturedSide, verdict: TraceComparison) {
-  const { c, lab, options, cut } = work
-  const live = c.otherReferences.filter(
-    (other) => !options.pool.schemaOf(other).stored && other.options.model === undefined,
-  )
-  if (live.length === 0) return null
-  const run = (other: Target) => runLayer({ ...options, lab }, 'reference', other, cut)
-  const compare = (one: CapturedSide, two: CapturedSide) => compareGiven(work, one, two)
-  return compareOthers(live, { first, target, verdict, run, compare })
-}
-
-/** Before a layer is called wrong, the reference computes it alone too: in the full run it may have been part of something. */
-async function compareLayer(
-  work: Work,
-  given: CapturedSide,
-  target: CapturedSide,
-): Promise<{ reference: CapturedSide; comparison: TraceComparison }> {
-  const comparison = await compareGiven(work, given, target)
-  if (comparison.verdict === 'pass' || !hasRecordedOutputs(work)) return { reference: given, comparison }
-  const reference = await runReference(work)
-  return { reference, comparison: await compareGiven(work, reference, target) }
-}
-
 /** What comparing a layer needs; its case may also be that of the whole. */
 type Compared = Pick<Work, 'lab' | 'options' | 'cut' | 'tested' | 'isMadeUp'> & { readonly c: FullModelCase }
 
-export async function compareGiven(
+export async function compareLayer(
   compared: Compared,
   reference: CapturedSide,
   target: CapturedSide,
