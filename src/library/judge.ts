@@ -1,6 +1,7 @@
 import { join, relative, resolve } from 'node:path'
 import type { CaseNotes } from '../domain/case-notes.ts'
 import { dayOf } from '../domain/expected-failure.ts'
+import { remember } from '../domain/remember.ts'
 import type { Reporter } from '../domain/run.ts'
 import { hideFromGit } from '../files/disk/hide-from-git.ts'
 import { isInside } from '../files/disk/is-inside.ts'
@@ -141,11 +142,7 @@ function contextOf(
   const done = new Map<string, Promise<unknown>>()
   return {
     pool: () => pool.open(),
-    once<T>(key: string, make: () => Promise<T>) {
-      const known = done.get(key) ?? make()
-      done.set(key, known)
-      return known as Promise<T>
-    },
+    once: <T>(key: string, make: () => Promise<T>) => remember(done, key, make) as Promise<T>,
     lists,
     ...(invocation.only && { only: invocation.only }),
     isAgain: invocation.isAgain ?? false,

@@ -7,6 +7,7 @@ import { type NumberRule, planNumbers } from '../compare/rules/numeric-plan.ts'
 import { overrideTolerance, tableRule } from '../compare/rules/tolerances.ts'
 import type { GivenTolerance, PairVerdict } from '../compare/slice/contract.ts'
 import { dtypeKind } from '../domain/dtype.ts'
+import { rememberSuccess } from '../domain/remember.ts'
 import type { OutputResult } from '../domain/result.ts'
 import { formatShape, type TensorSource } from '../domain/tensor.ts'
 import { fileMeasurer } from '../files/parallel/file-measurer.ts'
@@ -71,13 +72,7 @@ export class PairJudge {
   }
 
   #maxAbs(source: TensorSource): Promise<number> {
-    const known = this.#largest.get(source)
-    if (known) return known
-    const measuring = this.#measurer.maxAbs(source) ?? measureMaxAbs(source)
-    this.#largest.set(source, measuring)
-    // Whoever asked is told; the next one may try again.
-    measuring.catch(() => this.#largest.delete(source))
-    return measuring
+    return rememberSuccess(this.#largest, source, () => this.#measurer.maxAbs(source) ?? measureMaxAbs(source))
   }
 }
 

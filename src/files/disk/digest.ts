@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { rememberSuccess } from '../../domain/remember.ts'
 import { writeFileAtomic } from './atomic.ts'
 import { fileChunks, readText } from './regular-file.ts'
 
@@ -30,13 +31,8 @@ export class FileDigests {
   async of(path: string): Promise<string> {
     const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path)
     const identity = JSON.stringify([path, dev, ino, size, mtimeMs, ctimeMs])
-    const known = this.#known.get(identity)
-    if (known) return known
     const isKept = size >= this.#largeBytes && Date.now() - mtimeMs > SETTLED_MS
-    const digest = isKept ? this.#kept(path, identity) : sha256File(path)
-    this.#known.set(identity, digest)
-    digest.catch(() => this.#known.delete(identity))
-    return digest
+    return rememberSuccess(this.#known, identity, () => (isKept ? this.#kept(path, identity) : sha256File(path)))
   }
 
   async #kept(path: string, identity: string): Promise<string> {

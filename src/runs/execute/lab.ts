@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { remember } from '../../domain/remember.ts'
 import type { Artifact, StepRecord } from '../../domain/result.ts'
 import type { ProductCache } from '../cache/cache.ts'
 import type { StoredProduct } from '../cache/stored-product.ts'
@@ -44,9 +45,7 @@ export class RunLab {
 
   /** Copies the files of a product into the run; a product that many cases share is copied once. */
   keepProduct({ title }: StepSpec, folder: string): Promise<readonly Artifact[]> {
-    const kept = this.#kept.get(folder) ?? keepFiles(this.runFolder, title, folder)
-    this.#kept.set(folder, kept)
-    return kept
+    return remember(this.#kept, folder, () => keepFiles(this.runFolder, title, folder))
   }
 
   /** Gives the product of a key; `cached` unless this very call made it. */

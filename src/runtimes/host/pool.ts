@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Clock } from '../../domain/clock.ts'
 import { SkipCase, StageError, UsageError } from '../../domain/errors.ts'
+import { remember } from '../../domain/remember.ts'
 import type { Target, TargetSchema } from '../../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { FormOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo, RuntimeSchema } from '../contract.ts'
@@ -91,7 +92,7 @@ export function createPool(options: PoolOptions): Pool {
   const keeps = options.isolate !== 'case'
   const schema = ({ runtime }: Target): RuntimeSchema => options.kinds?.[runtime]?.schema ?? schemaOf(runtime)
   return {
-    probe: (target) => cached(probes, JSON.stringify(target), () => probe(allocator, target, schema(target), keeps)),
+    probe: (target) => remember(probes, JSON.stringify(target), () => probe(allocator, target, schema(target), keeps)),
     schemaOf: schema,
     inspect: async (request) => {
       const work = (worker: Worker, _progress: AttemptProgress, alone: boolean) =>
@@ -112,12 +113,6 @@ export function createPool(options: PoolOptions): Pool {
     decode: (tasks, follow) => decodeTogether(allocator, tasks, options.isolate === 'case', kept, follow),
     close: () => allocator.close(),
   }
-}
-
-function cached<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
-  const found = map.get(key) ?? make()
-  map.set(key, found)
-  return found
 }
 
 async function probe(allocator: WorkerAllocator, target: Target, schema: RuntimeSchema, keep: boolean): Promise<Probe> {

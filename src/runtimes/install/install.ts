@@ -2,6 +2,7 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
+import { remember } from '../../domain/remember.ts'
 import type { LaunchContext } from '../contract.ts'
 import { withLock } from './install-lock.ts'
 import { runNpm } from './npm.ts'
@@ -13,9 +14,7 @@ const underWay = new Map<string, Promise<void>>()
 
 /** Installs an exact version of a package into its own folder; several processes may ask at once, one does it. */
 export function installPackage(name: string, version: string, home: string, context: InstallContext): Promise<void> {
-  const installing = underWay.get(home) ?? install(name, version, home, context).finally(() => underWay.delete(home))
-  underWay.set(home, installing)
-  return installing
+  return remember(underWay, home, () => install(name, version, home, context).finally(() => underWay.delete(home)))
 }
 
 async function install(name: string, version: string, home: string, context: InstallContext): Promise<void> {

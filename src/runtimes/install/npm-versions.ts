@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Environment, setVariables } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
+import { remember, rememberSuccess } from '../../domain/remember.ts'
 import { isVersionWord, nearest } from '../../domain/target.ts'
 import type { LaunchContext } from '../contract.ts'
 import { runNpm } from './npm.ts'
@@ -21,14 +22,9 @@ export async function exactVersion(name: string, word: string, context: LaunchCo
     throw new UsageError('target', `"${word}" is not a version of ${name}; write one such as 1.30.0, 1.30 or latest`)
   }
   if (isExactVersion(word)) return word
-  const spec = `${name}@${word}`
-  const known = answers.get(context.environment) ?? new Map<string, Promise<string>>()
-  answers.set(context.environment, known)
-  const answer = known.get(spec) ?? askRegistry(name, word, context)
-  known.set(spec, answer)
+  const known = remember(answers, context.environment, () => new Map<string, Promise<string>>())
   // Somebody who asks later may have a network.
-  answer.catch(() => known.delete(spec))
-  return answer
+  return rememberSuccess(known, `${name}@${word}`, () => askRegistry(name, word, context))
 }
 
 /** In a new folder, since npm follows the .npmrc of the one that it runs in. */

@@ -1,3 +1,4 @@
+import { remember } from '../../domain/remember.ts'
 import { FileDigests } from '../../files/disk/digest.ts'
 import { decoderOf, type OnnxDecoder } from '../../models/hugging-face/onnx-decoder.ts'
 
@@ -12,8 +13,6 @@ export class OnnxExports {
 
   of(path: string, variant?: string): Promise<OnnxDecoder | null> {
     const key = JSON.stringify([path, variant ?? null])
-    const found = this.#found.get(key) ?? decoderOf(path, this.digests, variant)
-    this.#found.set(key, found)
-    return found
+    return remember(this.#found, key, () => decoderOf(path, this.digests, variant))
   }
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { TraceComparison } from '../../compare/contract.ts'
 import { insideBand } from '../../compare/rules/inside-band.ts'
+import { rememberSuccess } from '../../domain/remember.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Trace } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
@@ -24,7 +25,6 @@ import { explainByFunctions } from './explained.ts'
 import { type Fitting, onFittingInputs } from './fit-inputs.ts'
 import { judgePromised } from './promised.ts'
 import { readDataSet } from './recorded.ts'
-import { remembered } from './remembered.ts'
 import { type BandRequest, measureBand } from './sensitivity.ts'
 import { withLayers } from './settle.ts'
 import type { OnnxSuiteContext } from './suite.ts'
@@ -182,7 +182,7 @@ async function bandOf(work: Work, inputs: PreparedInputs, reference: CapturedSid
     rules,
     seed: options.seed,
   }
-  return remembered(options.bands, bandKey(request), () => measureBand(request, options.pool, lab))
+  return rememberSuccess(options.bands, bandKey(request), () => measureBand(request, options.pool, lab))
 }
 
 function bandKey({ reference, model, inputsDigest, precision }: BandRequest): string {

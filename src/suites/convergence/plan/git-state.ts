@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Environment } from '../../../domain/environment.ts'
+import { remember } from '../../../domain/remember.ts'
 import type { GitState } from '../config/contract.ts'
 
 const run = promisify(execFile)
@@ -8,11 +9,7 @@ const run = promisify(execFile)
 /** Looks at each folder once: all windows of a run are of one state. */
 export function gitStates(environment: Environment): (folder: string) => Promise<GitState | null> {
   const known = new Map<string, Promise<GitState | null>>()
-  return (folder) => {
-    const state = known.get(folder) ?? gitState(folder, environment)
-    known.set(folder, state)
-    return state
-  }
+  return (folder) => remember(known, folder, () => gitState(folder, environment))
 }
 
 /** The commit of a folder's repository; null where there is none, or no git. */

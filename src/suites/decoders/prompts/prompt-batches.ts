@@ -1,3 +1,4 @@
+import { remember } from '../../../domain/remember.ts'
 import type { FileDigests } from '../../../files/disk/digest.ts'
 import type { DecoderModel } from '../decoder-model.ts'
 import type { DecoderShape } from '../shapes.ts'
@@ -54,15 +55,11 @@ export class PromptBatches {
   #draw(model: DecoderModel, { batchSize, promptLength }: DecoderShape, index: number): Promise<Draw> {
     const key = JSON.stringify([model.tokenizer.digest, batchSize, promptLength, index])
     const request = { promptLength, batchSize, seed: this.#options.seed, draw: index }
-    const found = this.#draws.get(key) ?? this.#set(model).then((set) => set.draw(request))
-    this.#draws.set(key, found)
-    return found
+    return remember(this.#draws, key, async () => (await this.#set(model)).draw(request))
   }
 
   #set({ tokenizer }: DecoderModel): Promise<PromptSet> {
     const { path, cacheFolder, digests } = this.#options
-    const found = this.#sets.get(tokenizer.digest) ?? openPrompts(path, tokenizer, { cacheFolder, digests })
-    this.#sets.set(tokenizer.digest, found)
-    return found
+    return remember(this.#sets, tokenizer.digest, () => openPrompts(path, tokenizer, { cacheFolder, digests }))
   }
 }

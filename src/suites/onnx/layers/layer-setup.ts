@@ -1,6 +1,7 @@
 import { copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { StageError } from '../../../domain/errors.ts'
+import { forgetOldest, rememberSuccess } from '../../../domain/remember.ts'
 import type { Target } from '../../../domain/target.ts'
 import type { Trace } from '../../../domain/tensor.ts'
 import { digestOf } from '../../../files/disk/digest.ts'
@@ -17,7 +18,6 @@ import { rulesFor } from '../../tensors/rules.ts'
 import { type CapturedSide, captureSide, compareSides, infoOf, wholeModel } from '../../tensors/sides.ts'
 import { settledInputs } from '../fit-inputs.ts'
 import type { FullModelCase } from '../full-model.ts'
-import { remembered } from '../remembered.ts'
 import type { OnnxSuiteContext } from '../suite.ts'
 import { type Activations, recordActivations } from './activations.ts'
 
@@ -48,15 +48,21 @@ export class LayerSetups {
   readonly #tested = new Map<string, Promise<TestedModel | null>>()
 
   setup(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerSetup> {
-    return remembered(this.#open, setupKey(c), () => openSetup(c, lab, options), KEPT)
+    return keptOpen(this.#open, setupKey(c), () => openSetup(c, lab, options))
   }
 
   /** The model that the target runs instead, with the same branches in place; null where its branches are others. */
   tested(path: string, c: FullModelCase, setup: LayerSetup, lab: Lab, options: OnnxSuiteContext) {
     const place = resolve(options.cwd, path)
     const open = async () => sliceTested(await loadModel(place, 'target', lab, options.digests), setup, options)
-    return remembered(this.#tested, JSON.stringify([place, setupKey(c)]), open, KEPT)
+    return keptOpen(this.#tested, JSON.stringify([place, setupKey(c)]), open)
   }
+}
+
+function keptOpen<T>(known: Map<string, Promise<T>>, key: string, open: () => Promise<T>): Promise<T> {
+  const opened = rememberSuccess(known, key, open)
+  forgetOldest(known, KEPT)
+  return opened
 }
 
 function setupKey({ path, dataSet, dims, referenceTarget }: FullModelCase): string {

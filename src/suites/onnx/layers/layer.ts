@@ -1,5 +1,6 @@
 import type { Arithmetic, TraceComparison } from '../../../compare/contract.ts'
 import { SkipCase, StageError } from '../../../domain/errors.ts'
+import { rememberSuccess } from '../../../domain/remember.ts'
 import { NOT_REACHED } from '../../../domain/result.ts'
 import type { Target } from '../../../domain/target.ts'
 import type { Trace } from '../../../domain/tensor.ts'
@@ -13,7 +14,6 @@ import { rulesFor } from '../../tensors/rules.ts'
 import { bothSides, type CapturedSide, compareSides, infoOf, warmUp } from '../../tensors/sides.ts'
 import type { FullModelCase } from '../full-model.ts'
 import { judgePromised } from '../promised.ts'
-import { remembered } from '../remembered.ts'
 import type { OnnxSuiteContext } from '../suite.ts'
 import type { RecordedLayer } from './activations.ts'
 import { type CutLayer, cutLayer, recordedOutputs, runLayer } from './cut-layer.ts'
@@ -57,7 +57,7 @@ export async function layerUnderTest(c: LayerCase, lab: Lab, options: OnnxSuiteC
 async function judgeOnce(work: Work): Promise<Judgement> {
   const { c, options, cut, tested } = work
   const key = JSON.stringify([cut.nameless.digest, tested.nameless.digest, cut.inputsDigest, c.reference, c.target])
-  const { id, judgement } = await remembered(options.twins, key, async () => {
+  const { id, judgement } = await rememberSuccess(options.twins, key, async () => {
     return { id: c.id, judgement: await judgeWork(work) }
   })
   return id === c.id ? judgement : { ...judgement, sameAs: id }
