@@ -1,3 +1,4 @@
+import { remember } from '../domain/remember.ts'
 import type { Tensor } from '../domain/tensor.ts'
 import { elementCount } from '../domain/tensor.ts'
 import { decodeNumbers } from '../tensors/decode.ts'
@@ -76,22 +77,16 @@ function functionBody(fn: FunctionProto, place: Place): Body {
 }
 
 function subBody(body: Body, node: NodeProto, graph: GraphProto): Body {
-  return remember(body, graph, () =>
+  return remember(body.inner, graph, () =>
     graphBody(graph, { caller: { body, node }, where: ` in ${nodeLabel(node)}`, opset: body.opset }),
   )
 }
 
 function callBody(body: Body, node: NodeProto, fn: FunctionProto): Body {
   const opset = opsetOf(fn.opsetImport, body.opset)
-  return remember(body, node, () =>
+  return remember(body.inner, node, () =>
     functionBody(fn, { caller: { body, node }, where: ` in function ${fn.name}`, opset }),
   )
-}
-
-function remember({ inner }: Body, key: GraphProto | NodeProto, make: () => Body): Body {
-  const body = inner.get(key) ?? make()
-  inner.set(key, body)
-  return body
 }
 
 function producersOf(nodes: readonly NodeProto[]): Body['producers'] {
@@ -116,8 +111,7 @@ class Search {
     const seen = new Map<Body, Set<string>>()
     const wanted: Value[] = [{ body, name }]
     for (let value = wanted.pop(); value; value = wanted.pop()) {
-      const names = seen.get(value.body) ?? new Set()
-      seen.set(value.body, names)
+      const names = remember(seen, value.body, () => new Set())
       if (names.has(value.name)) continue
       names.add(value.name)
       const made = value.body.constants.has(value.name) ? undefined : value.body.producers.get(value.name)

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { FormatError } from '../domain/errors.ts'
+import { remember } from '../domain/remember.ts'
 import { NodeProtoSchema } from './generated/onnx-ml_pb.ts'
 
 /** As in protobuf's own readers. */
@@ -24,9 +25,7 @@ export function checkWire(schema: DescMessage, bytes: Uint8Array, what: string):
 const fieldsByNumber = new WeakMap<DescMessage, Map<number, DescField>>()
 
 function fieldsOf(schema: DescMessage): Map<number, DescField> {
-  const known = fieldsByNumber.get(schema) ?? new Map(schema.fields.map((field) => [field.number, field]))
-  fieldsByNumber.set(schema, known)
-  return known
+  return remember(fieldsByNumber, schema, () => new Map(schema.fields.map((field) => [field.number, field])))
 }
 
 class WireChecker {

@@ -1,4 +1,5 @@
 import { DTYPES, type DType } from '../domain/dtype.ts'
+import { remember } from '../domain/remember.ts'
 import { type CodedFloatDType, floatValues } from './float-codes.ts'
 import { CODED_FLOATS } from './float-format.ts'
 
@@ -17,11 +18,7 @@ export function isCodedFloat(dtype: DType): dtype is CodedFloatDType {
 
 /** The value of every code of a dtype. */
 export function codeValues(dtype: CodedDType): Float64Array {
-  const known = tables.get(dtype)
-  if (known) return known
-  const table = makeTable(dtype)
-  tables.set(dtype, table)
-  return table
+  return remember(tables, dtype, () => makeTable(dtype))
 }
 
 function makeTable(dtype: CodedDType): Float64Array {

@@ -1,4 +1,5 @@
 import { entryOf } from '../../domain/entry.ts'
+import { remember } from '../../domain/remember.ts'
 import type { ModelProto, NodeProto } from '../generated/onnx-ml_pb.ts'
 import { type GraphScope, scopeOfFunction, scopeOfGraph, siteOf, sizeOf } from './graph-scope.ts'
 import { type GraphInput, hintOf } from './input-hints.ts'
@@ -55,10 +56,7 @@ function functionFinder(model: ModelProto): Walk['functionOf'] {
   return ({ domain, opType, overload }) => {
     const key = `${domain}.${opType}.${overload}`
     const body = named.get(key)
-    if (!body) return null
-    const scope = scopes.get(key) ?? scopeOfFunction(body)
-    scopes.set(key, scope)
-    return scope
+    return body ? remember(scopes, key, () => scopeOfFunction(body)) : null
   }
 }
 
@@ -70,8 +68,7 @@ function collectUses(input: GraphInput, root: GraphScope, functionOf: Walk['func
 }
 
 function carry(walk: Walk, carrier: Carrier): void {
-  const seen = walk.seen.get(carrier.scope) ?? new Set()
-  walk.seen.set(carrier.scope, seen)
+  const seen = remember(walk.seen, carrier.scope, () => new Set())
   const key = `${carrier.shift} ${carrier.name}`
   if (carrier.name === '' || seen.has(key)) return
   seen.add(key)

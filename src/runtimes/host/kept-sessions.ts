@@ -1,3 +1,4 @@
+import { remember } from '../../domain/remember.ts'
 import type { Target } from '../../domain/target.ts'
 import type { ModelRef } from '../contract.ts'
 import type { Opened } from '../protocol/messages.ts'
@@ -72,8 +73,7 @@ export class KeptSessions {
   }
 
   async keep(worker: Worker, key: string, opened: Opened): Promise<void> {
-    const kept = this.#byWorker.get(worker) ?? new Map<string, Opened>()
-    this.#byWorker.set(worker, kept)
+    const kept = remember(this.#byWorker, worker, () => new Map())
     kept.set(key, opened)
     if (kept.size <= MOST) return
     const [oldest, { session }] = kept.entries().next().value!

@@ -1,4 +1,5 @@
 import { UsageError } from '../../../domain/errors.ts'
+import { remember } from '../../../domain/remember.ts'
 import { digestOf } from '../../../files/disk/digest.ts'
 import type { Tokenizer } from '../../../models/hugging-face/tokenizer/tokenizer.ts'
 import type { Prompt } from './contract.ts'
@@ -81,9 +82,7 @@ export class PromptSet {
 
   #listOf(promptLength: number, seed: number): ShapedList {
     const key = `${promptLength} ${seed}`
-    const list = this.#shaped.get(key) ?? new ShapedList(this.#shapes(promptLength, seed))
-    this.#shaped.set(key, list)
-    return list
+    return remember(this.#shaped, key, () => new ShapedList(this.#shapes(promptLength, seed)))
   }
 
   #shapes(promptLength: number, seed: number): AsyncGenerator<Shaped> {
