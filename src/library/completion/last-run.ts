@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanText } from '../../domain/text.ts'
 import { readText } from '../../files/disk/regular-file.ts'
-import { isUlid } from '../../runs/record/ulid.ts'
+import { isUlid } from '../../files/disk/ulid.ts'
 
 /** Reading more would make the shell wait. */
 const LARGEST_HEADER = 8 * 2 ** 20

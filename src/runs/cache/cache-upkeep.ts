@@ -1,10 +1,10 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { folderBytes } from '../../files/disk/folder-bytes.ts'
+import { ownedName, ownerOf } from '../../files/disk/process-identity.ts'
+import { isUlid } from '../../files/disk/ulid.ts'
 import type { ContentKey } from '../contract.ts'
 import { isMissing } from '../disk-errors.ts'
-import { ownedName, ownerOf } from '../record/process-identity.ts'
-import { isUlid } from '../record/ulid.ts'
 import { evictProduct, useTimeMs } from './stored-product.ts'
 
 const TEMPORARY = 'tmp'

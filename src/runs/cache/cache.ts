@@ -1,11 +1,11 @@
 import { mkdir, rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explainWriteError } from '../../files/disk/atomic.ts'
+import { ownedName } from '../../files/disk/process-identity.ts'
+import { ulid } from '../../files/disk/ulid.ts'
 import type { ContentKey, KeyParts } from '../contract.ts'
 import { isMissing } from '../disk-errors.ts'
 import { describeError } from '../execute/blame.ts'
-import { ownedName } from '../record/process-identity.ts'
-import { ulid } from '../record/ulid.ts'
 import { productsOn, pruneCache, removeLeftovers, shelfOf, temporaryFolder } from './cache-upkeep.ts'
 import { readProduct, type StoredProduct, sealProduct } from './stored-product.ts'
 

@@ -4,9 +4,9 @@ import { FormatError } from '../../domain/errors.ts'
 import type { Artifact } from '../../domain/result.ts'
 import { sha256File } from '../../files/disk/digest.ts'
 import { syncFile } from '../../files/disk/sync.ts'
+import { ulid } from '../../files/disk/ulid.ts'
 import { PRODUCT_FILE } from '../cache/stored-product.ts'
 import { isMissing } from '../disk-errors.ts'
-import { ulid } from './ulid.ts'
 
 export const ARTIFACTS_FOLDER = 'artifacts'
 

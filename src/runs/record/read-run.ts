@@ -4,11 +4,11 @@ import { FormatError, UsageError } from '../../domain/errors.ts'
 import type { Result } from '../../domain/result.ts'
 import type { RunHeader } from '../../domain/run.ts'
 import { formatBytes } from '../../domain/text.ts'
+import { livenessOf } from '../../files/disk/process-identity.ts'
 import { fileChunks, readText } from '../../files/disk/regular-file.ts'
+import { isUlid } from '../../files/disk/ulid.ts'
 import { isMissing } from '../disk-errors.ts'
-import { livenessOf } from './process-identity.ts'
 import { HEADER_FILE, RESULTS_FILE } from './record.ts'
-import { isUlid } from './ulid.ts'
 
 export interface StoredRun {
   readonly folder: string

@@ -13,12 +13,12 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../../test/support/events.ts'
 import type { Result } from '../../domain/result.ts'
 import type { RunHeader } from '../../domain/run.ts'
+import { bootId } from '../../files/disk/process-identity.ts'
+import { ulid } from '../../files/disk/ulid.ts'
 import { freshFolder, tinyResult } from '../testing/tiny-suite.ts'
-import { bootId } from './process-identity.ts'
 import { latestRun, listRuns, readRun } from './read-run.ts'
 import { type NewRun, RunRecord } from './record.ts'
 import { summarise } from './summary.ts'
-import { ulid } from './ulid.ts'
 
 const newRun = (...ids: string[]): NewRun => ({
   shard: null,

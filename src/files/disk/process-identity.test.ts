@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, utimesSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, utimesSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { freshFolder } from '../testing/tiny-suite.ts'
 import { bootId, livenessOf, ownedName, ownerOf, ownIdentity } from './process-identity.ts'
 import { ulid } from './ulid.ts'
 
@@ -55,7 +55,7 @@ describe('which process still lives', () => {
   test('nothing is known about another boot or machine; its folders count as used for a day after their last change', () => {
     expect(livenessOf({ pid: process.pid, bootId: 'another-boot' }, Date.now())).toBe('elsewhere')
     const name = `1.another-boot.${ulid()}`
-    const path = join(freshFolder(), name)
+    const path = join(mkdtempSync(join(tmpdir(), 'assay-')), name)
     mkdirSync(path)
     expect(ownerOf(name, path)?.mayLive).toBe(true)
     const twoDaysAgo = Date.now() / 1000 - 2 * 24 * 3600
