@@ -34,12 +34,11 @@ export interface ProcessIdentity {
 let self: ProcessIdentity | undefined
 
 export function ownIdentity(): ProcessIdentity {
-  self ??= readIdentity()
+  self ??= readIdentity(process.pid)
   return self
 }
 
-function readIdentity(): ProcessIdentity {
-  const { pid } = process
+export function readIdentity(pid: number): ProcessIdentity {
   const stat = processStat(pid)
   return { pid, bootId: bootId(), ...(stat && { startTicks: stat.startTicks }) }
 }
