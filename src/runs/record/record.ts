@@ -1,17 +1,17 @@
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { toJson } from '../../domain/json.ts'
 import type { Result } from '../../domain/result.ts'
 import { RUN_SCHEMA, type RunHeader } from '../../domain/run.ts'
-import { explainWriteError, syncFolder, writeFileAtomic } from '../../files/disk/atomic.ts'
-import { ownedName, ownerOf, ownIdentity } from '../../files/disk/process-identity.ts'
+import { writeFileAtomic } from '../../files/disk/atomic.ts'
+import { makeFolderAtomic } from '../../files/disk/atomic-folder.ts'
+import { ownIdentity } from '../../files/disk/process-identity.ts'
 import { ulid } from '../../files/disk/ulid.ts'
 import { ARTIFACTS_FOLDER } from './artifacts.ts'
 import { ResultLines } from './result-lines.ts'
 
 export const HEADER_FILE = 'run.json'
 export const RESULTS_FILE = 'results.jsonl'
-const UNBORN = '.new-'
 const HEARTBEAT_MS = 3000
 
 export type NewRun = Pick<RunHeader, 'shard' | 'environment' | 'options' | 'plan'>
@@ -35,17 +35,11 @@ export class RunRecord {
   static async create(runsFolder: string, run: NewRun, heartbeatMs = HEARTBEAT_MS): Promise<RunRecord> {
     const header = firstHeader(run)
     const folder = join(runsFolder, header.id)
-    const unborn = join(runsFolder, `${UNBORN}${ownedName()}`)
-    try {
-      const firstNew = await mkdir(join(unborn, ARTIFACTS_FOLDER), { recursive: true })
-      await writeFile(join(unborn, RESULTS_FILE), '')
-      await writeFileAtomic(join(unborn, HEADER_FILE), toJson(header, 1))
-      await rename(unborn, folder)
-      await syncFolders(runsFolder, dirname(firstNew ?? unborn))
-      await removeUnborn(runsFolder)
-    } catch (error) {
-      throw explainWriteError(error, folder)
-    }
+    await makeFolderAtomic(folder, async (draft) => {
+      await mkdir(join(draft, ARTIFACTS_FOLDER))
+      await writeFile(join(draft, RESULTS_FILE), '')
+      await writeFileAtomic(join(draft, HEADER_FILE), toJson(header, 1))
+    })
     const record = new RunRecord(folder, header)
     record.#beat(heartbeatMs)
     return record
@@ -99,19 +93,5 @@ function firstHeader(run: NewRun): RunHeader {
     heartbeatAt: now,
     ...run,
     summary: null,
-  }
-}
-
-/** So that a power cut does not take the way to the record: from this folder up to the one that was there before. */
-async function syncFolders(folder: string, until: string): Promise<void> {
-  await syncFolder(folder)
-  if (folder.length > until.length) await syncFolders(dirname(folder), until)
-}
-
-async function removeUnborn(runsFolder: string): Promise<void> {
-  for (const name of await readdir(runsFolder)) {
-    const path = join(runsFolder, name)
-    const owner = name.startsWith(UNBORN) ? ownerOf(name.slice(UNBORN.length), path) : null
-    if (owner && !owner.mayLive) await rm(path, { recursive: true, force: true })
   }
 }
