@@ -1,8 +1,9 @@
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { remember } from '../../domain/remember.ts'
+import { makeFolderAtomic } from '../../files/disk/atomic-folder.ts'
 import type { LaunchContext } from '../contract.ts'
 import { withLock } from './install-lock.ts'
 import { runNpm } from './npm.ts'
@@ -25,35 +26,13 @@ async function install(name: string, version: string, home: string, context: Ins
     if (await exists(home)) return
     const startedMs = performance.now()
     notice(`installing ${name}@${version}, once for this project …`)
-    await installInto(home, name, version, environment)
+    await makeFolderAtomic(home, (draft) => installInto(draft, name, version, environment))
     notice(`installed ${name}@${version} in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
   })
 }
 
-/** Into a folder beside, renamed when it is complete. */
-async function installInto(home: string, name: string, version: string, environment: Environment): Promise<void> {
-  const draft = `${home}.${process.pid}.tmp`
-  await rm(draft, { recursive: true, force: true })
-  try {
-    await mkdir(draft)
-    await writeFile(join(draft, 'package.json'), '{ "private": true }\n')
-    await npmInstall(draft, name, version, environment)
-    await renameUnlessThere(draft, home)
-  } finally {
-    await rm(draft, { recursive: true, force: true })
-  }
-}
-
-/** Another process already installed the same version. */
-async function renameUnlessThere(draft: string, home: string): Promise<void> {
-  try {
-    await rename(draft, home)
-  } catch (error) {
-    if (!(await exists(home))) throw error
-  }
-}
-
-async function npmInstall(folder: string, name: string, version: string, environment: Environment): Promise<void> {
+async function installInto(folder: string, name: string, version: string, environment: Environment): Promise<void> {
+  await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
   const spec = `${name}@${version}`
   const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', spec]
   const { succeeded, complaint } = await runNpm(args, folder, environment)

@@ -1,9 +1,10 @@
-import { createHmac, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHmac } from 'node:crypto'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
-import { explainWriteError } from '../../files/disk/atomic.ts'
+import { makeFolderAtomic } from '../../files/disk/atomic-folder.ts'
 import { hideFromGit } from '../../files/disk/hide-from-git.ts'
 import { makeUserSecret, readUserSecret } from './user-secret.ts'
 
@@ -26,14 +27,7 @@ export async function makeOwnFolder(usual: string, environment: Environment): Pr
   if (found !== null) return found
   const secret = makeUserSecret(environment)
   if (secret === null) throw noSecret(usual)
-  try {
-    mkdirSync(dirname(usual), { recursive: true })
-  } catch (error) {
-    throw explainWriteError(error, usual)
-  }
-  if (basename(dirname(usual)) === '.assay') await hideFromGit(dirname(usual))
-  const made = placesOf(usual, secret).find((folder) => isMade(folder, secret))
-  if (made !== undefined) return made
+  for (const folder of placesOf(usual, secret)) if (await isMade(folder, secret)) return folder
   throw new UsageError('install', `${usual} was not made by you on this machine, so it is not used; remove it`)
 }
 
@@ -47,21 +41,16 @@ function placesOf(usual: string, secret: string): string[] {
 }
 
 /** Complete with its mark from the beginning; only an empty folder gives way to it. */
-function isMade(folder: string, secret: string): boolean {
-  const draft = `${folder}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    mkdirSync(draft, { mode: 0o755 })
-    const place = join(realpathSync(dirname(folder)), basename(folder))
-    writeFileSync(join(draft, MARK), `${proofs(secret, place, draft).join('\n')}\n`, { mode: 0o600 })
-    renameSync(draft, folder)
-    return true
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true })
-    const { code } = error as NodeJS.ErrnoException
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM'].includes(code ?? '')) throw explainWriteError(error, folder)
-    // Another process of this user may have been faster.
-    return isMarked(folder, secret)
+async function isMade(folder: string, secret: string): Promise<boolean> {
+  const parent = dirname(folder)
+  const mark = async (draft: string) => {
+    if (basename(parent) === '.assay') await hideFromGit(parent)
+    const place = join(realpathSync(parent), basename(folder))
+    await writeFile(join(draft, MARK), `${proofs(secret, place, draft).join('\n')}\n`, { mode: 0o600 })
   }
+  await makeFolderAtomic(folder, mark, 0o755)
+  // Another process of this user may have been faster.
+  return isMarked(folder, secret)
 }
 
 function isMarked(folder: string, secret: string): boolean {
