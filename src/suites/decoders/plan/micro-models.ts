@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { copyFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
 import { cleanText } from '../../../domain/text.ts'
-import { explainWriteError } from '../../../files/disk/atomic.ts'
+import { makeFolderAtomic } from '../../../files/disk/atomic-folder.ts'
 import { digestOf, FileDigests } from '../../../files/disk/digest.ts'
 import { hideFromGit } from '../../../files/disk/hide-from-git.ts'
 import { isInside } from '../../../files/disk/is-inside.ts'
@@ -103,21 +103,12 @@ async function written(config: DecoderConfig, own: string, cwd: string): Promise
   const home = join(cwd, '.assay', 'micro')
   const folder = join(home, digestOf({ config, seed: SEED, files }).slice(0, 24))
   if (existsSync(join(folder, 'config.json'))) return folder
-  const draft = `${folder}.${process.pid}`
-  try {
+  await makeFolderAtomic(folder, async (draft) => {
     await hideFromGit(join(cwd, '.assay'))
-    await mkdir(home, { recursive: true })
-    // Of a run that was killed.
-    await rm(draft, { recursive: true, force: true })
     // Gives both sides the same weights, even if one computes in half precision.
     const weights = { seed: SEED, weightDType: 'float16', graphDTypes: ['float32'], force: false } as const
     await writeMicroFolder({ folder: draft, config, ...weights })
     for (const name of tokenizer) await copyFile(join(own, name), join(draft, name))
-    await rename(draft, folder)
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true })
-    // Another run made the same one meanwhile.
-    if (!existsSync(join(folder, 'config.json'))) throw explainWriteError(error, folder)
-  }
+  })
   return folder
 }
