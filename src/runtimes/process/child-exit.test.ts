@@ -19,6 +19,16 @@ test('a program that cannot be started has a problem', async () => {
   expect(problem?.message).toContain('ENOENT')
 })
 
+test('a child that is told to end has ended', async () => {
+  const stop = new AbortController()
+  const child = spawn('sh', ['-c', 'trap "exit 7" TERM; echo ready; while :; do sleep 0.01; done'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal: stop.signal,
+  })
+  child.stdout.once('data', () => stop.abort())
+  expect(await childExit(child)).toEqual({ exitCode: 7, signal: null, problem: null })
+})
+
 test('what is to be done between its end and the end of its pipes is done', async () => {
   const done: string[] = []
   await childExit(spawn(process.execPath, ['-e', '']), () => done.push('exited'))

@@ -13,7 +13,10 @@ const LAST_WORDS_MS = 500
 /** Resolves when a child has ended and everything that it printed was read; `onExit` comes between the two. */
 export function childExit(child: ChildProcess, onExit?: () => void): Promise<ChildExit> {
   return new Promise((resolve) => {
-    child.on('error', (problem) => resolve({ exitCode: null, signal: null, problem }))
+    child.on('error', (problem) => {
+      // One that runs has an error too where it is told to end; then its exit follows.
+      if (child.pid === undefined) resolve({ exitCode: null, signal: null, problem })
+    })
     child.on('exit', (exitCode, signal) => {
       const settle = () => resolve({ exitCode, signal, problem: null })
       child.on('close', settle)
