@@ -2,12 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Environment } from '../../domain/environment.ts'
 import { eachLine } from '../../runtimes/process/each-line.ts'
 import { Tail } from '../../runtimes/process/tail.ts'
-
-export interface ToolEnd {
-  readonly succeeded: boolean
-  /** The end of what it printed, or why it printed nothing. */
-  readonly complaint: string
-}
+import { type ToolEnd, waitForTool } from '../../runtimes/process/tool-end.ts'
 
 /** Runs a Python with arguments, which begin with -P so that no file of the current folder is imported; every line that it prints is given on as it comes. */
 export async function runPython(
@@ -20,14 +15,9 @@ export async function runPython(
   const tail = new Tail()
   for (const stream of [child.stdout, child.stderr]) tail.drain(stream)
   eachLine(child.stdout, onOutput)
-  return new Promise((resolve, reject) => {
-    child.on('error', (error) => !signal.aborted && resolve({ succeeded: false, complaint: error.message }))
-    child.on('close', (code, endedBy) => {
-      if (signal.aborted) return reject(signal.reason)
-      const complaint = tail.text().trim() || (endedBy ? `ended by ${endedBy}` : `exit code ${code}`)
-      resolve({ succeeded: code === 0, complaint })
-    })
-  })
+  const end = await waitForTool(child, tail)
+  signal.throwIfAborted()
+  return end
 }
 
 /** Somebody's own settings of pip count, but for those that would install somewhere else. */

@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process'
 import type { Environment } from '../../domain/environment.ts'
-import { childExit } from '../process/child-exit.ts'
 import { Tail } from '../process/tail.ts'
+import { type ToolEnd, waitForTool } from '../process/tool-end.ts'
 
-interface NpmRun {
-  readonly succeeded: boolean
+interface NpmRun extends ToolEnd {
   readonly stdout: string
-  /** The end of stderr, or why there is none. */
-  readonly complaint: string
 }
 
 /** Runs the npm client in a folder that it takes for a project of its own, so that the user's is left alone. */
@@ -20,9 +17,8 @@ export async function runNpm(args: readonly string[], folder: string, environmen
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     stdout += part
   })
-  const { exitCode, problem } = await childExit(child)
-  const complaint = problem?.message ?? (tail.text().trim() || `exit code ${exitCode}`)
-  return { succeeded: exitCode === 0, stdout, complaint }
+  const end = await waitForTool(child, tail)
+  return { ...end, stdout }
 }
 
 /** Under `npx` and `npm run`, npm's own settings for that command would change what this one does. */
