@@ -13,7 +13,6 @@ interface Waiting {
 
 /** Before an answer, since libraries print too. */
 const ANSWER = 'assay: '
-const KEPT_STDERR = 4000
 /** A host may go on for hours after its last question. */
 const IDLE_MS = 30_000
 
@@ -37,7 +36,7 @@ export class PythonLines {
   readonly #idleMs: number
   #idle: NodeJS.Timeout | undefined
   #child: Child | null = null
-  readonly #stderr = new Tail(KEPT_STDERR)
+  readonly #stderr = new Tail()
   #waiting: Waiting | null = null
   #last: Promise<unknown> = Promise.resolve()
 
