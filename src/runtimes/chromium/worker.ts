@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { HostPipes } from '../browser/bridge.ts'
 import { type PageServer, startPageServer } from '../browser/page-server.ts'
 import type { PageOrder } from '../browser/work-order.ts'
+import { describeEnd } from '../process/child-exit.ts'
 import { makeScratch } from '../process/scratch-folder.ts'
 import { endWithHost } from '../worker/end-with-host.ts'
 import { readOrder } from '../worker/read-order.ts'
@@ -80,9 +81,7 @@ async function removeForGood(folder: string): Promise<void> {
 function endOf(browser: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     browser.on('error', (error) => resolve(`the browser could not be started (${error.message})`))
-    browser.on('exit', (exitCode, signal) =>
-      resolve(signal ? `the browser was killed by ${signal}` : `the browser ended with exit code ${exitCode}`),
-    )
+    browser.on('exit', (exitCode, signal) => resolve(`the browser ${describeEnd({ exitCode, signal })}`))
   })
 }
 

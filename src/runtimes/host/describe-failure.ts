@@ -1,14 +1,13 @@
 import type { FailureDetail } from '../../domain/errors.ts'
 import { secretsHider } from '../../domain/redact.ts'
 import type { Limits } from '../contract.ts'
-import type { ChildExit } from '../process/child-exit.ts'
+import { type ChildExit, describeEnd } from '../process/child-exit.ts'
 import type { EndDetail } from '../protocol/messages.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 export function describeExit(exit: ChildExit, unfinished: string | null = null): string {
   if (exit.signal === null && exit.exitCode === null) return 'the worker hangs and cannot be killed'
-  const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
-  return `the worker ${how}${unfinished ? `, ${unfinished}` : ' before it answered'}`
+  return `the worker ${describeEnd(exit)}${unfinished ? `, ${unfinished}` : ' before it answered'}`
 }
 
 export function overMemory(residentBytes: number, limits: Limits): string {

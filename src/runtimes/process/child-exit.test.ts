@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { childExit } from './child-exit.ts'
+import { childExit, describeEnd } from './child-exit.ts'
 
 test('a child that holds the pipes open keeps nobody waiting, and what was printed before is there', async () => {
   const child = spawn('sh', ['-c', 'sleep 300 & echo $!; exit 3'], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -33,4 +33,9 @@ test('what is to be done between its end and the end of its pipes is done', asyn
   const done: string[] = []
   await childExit(spawn(process.execPath, ['-e', '']), () => done.push('exited'))
   expect(done).toEqual(['exited'])
+})
+
+test('how a child ended is told with its signal, or else its exit code', () => {
+  expect(describeEnd({ exitCode: null, signal: 'SIGSEGV' })).toBe('was killed by SIGSEGV')
+  expect(describeEnd({ exitCode: 3, signal: null })).toBe('ended with exit code 3')
 })

@@ -29,6 +29,11 @@ export function childExit(child: ChildProcess, onExit?: () => void): Promise<Chi
   })
 }
 
+/** Such as `was killed by SIGSEGV`. */
+export function describeEnd({ exitCode, signal }: Pick<ChildExit, 'exitCode' | 'signal'>): string {
+  return signal ? `was killed by ${signal}` : `ended with exit code ${exitCode}`
+}
+
 export function closePipes(child: ChildProcess): void {
   for (const stream of child.stdio) stream?.destroy()
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { type FailureDetail, StageError } from '../../domain/errors.ts'
 import { cleanText } from '../../domain/text.ts'
 import { WorkerFailure } from '../failure.ts'
-import { type ChildExit, childExit, closePipes } from '../process/child-exit.ts'
+import { type ChildExit, childExit, closePipes, describeEnd } from '../process/child-exit.ts'
 import { locateProgram } from '../process/locate-program.ts'
 import { LastError } from '../worker/last-error.ts'
 import type { ToolStage } from './definition.ts'
@@ -35,9 +35,8 @@ export async function runTool(order: ToolOrder): Promise<{ durationMs: number; p
   if (exit === 'late') throw new LastError(stage, `${name} did not end within ${limitMs} ms`, { detail })
   if (exit.problem) throw new StageError(stage, `cannot start ${name}: ${exit.problem.message}`, { detail })
   if (exit.exitCode === 0) return { durationMs, printed }
-  const how = exit.signal ? `was killed by ${exit.signal}` : `ended with exit code ${exit.exitCode}`
   const reason = cleanText(inWords(tellingLine(printed)), SHOWN_WIDTH)
-  throw new StageError(stage, `${name} ${how}${reason && `: ${reason}`}`, {
+  throw new StageError(stage, `${name} ${describeEnd(exit)}${reason && `: ${reason}`}`, {
     detail: {
       ...detail,
       ...(exit.signal ? { signal: exit.signal } : {}),
