@@ -215,8 +215,8 @@ describe('what tells launches apart', () => {
         'tiny',
         DEFAULT_LIMITS,
       )
-    expect(await keyIn('/tmp/assay-a')).toBe(await keyIn('/tmp/assay-b'))
-    expect(await keyIn('/tmp/assay-a')).not.toBe(await keyIn('/tmp/assay-b', 'other'))
+    expect(await keyIn('/tmp/scratch-a')).toBe(await keyIn('/tmp/scratch-b'))
+    expect(await keyIn('/tmp/scratch-a')).not.toBe(await keyIn('/tmp/scratch-b', 'other'))
   })
 
   test('a file that was changed since is another', async () => {
