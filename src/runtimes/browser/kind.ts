@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
+import { remember } from '../../domain/remember.ts'
 import type { Target } from '../../domain/target.ts'
 import type { WorkerKind } from '../contract.ts'
 import { locatePackage } from '../install/resolve.ts'
@@ -44,14 +45,10 @@ const GRACE_MS = 10_000
 
 async function pageAddressOf(target: Target, notice: (text: string) => void): Promise<PageAddress> {
   const key = JSON.stringify([target.name, target.device, target.options])
-  const known = addresses.get(key)
-  if (known) {
-    notice(`${target.name} is waiting for its page to come back: ${addressOf(await known)}`)
-    return known
-  }
-  const arranged = arrange(target, notice)
-  addresses.set(key, arranged)
-  return arranged
+  const isKnown = addresses.has(key)
+  const address = await remember(addresses, key, () => arrange(target, notice))
+  if (isKnown) notice(`${target.name} is waiting for its page to come back: ${addressOf(address)}`)
+  return address
 }
 
 async function arrange(target: Target, notice: (text: string) => void): Promise<PageAddress> {
