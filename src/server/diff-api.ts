@@ -1,12 +1,12 @@
 import type { GivenTolerance, PairVerdict, ShownPairs, ShownTensor, SliceHeader } from '../compare/slice/contract.ts'
 import { type CellWindow, type Grid, gridOf, type SliceIndex } from '../compare/slice/grid.ts'
-import type { DType } from '../domain/dtype.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { TensorSource } from '../domain/tensor.ts'
 import type { Side } from '../domain/verdict.ts'
 import { readCells, type SliceCells } from '../files/slices/slice-cells.ts'
 import type { TensorPair } from '../files/slices/tensor-pairs.ts'
 import { openSlice } from '../files/slices/tensor-slice.ts'
+import { viewAsReal } from '../tensors/view-as-real.ts'
 import { fullPair, type KnownRules, PairJudge } from './pair-judge.ts'
 
 export interface SliceAnswer {
@@ -29,7 +29,7 @@ export class DiffApi {
     this.#pairs = pairs
     this.#given = given
     const sources = pairs.flatMap(({ reference, target }) => [reference, target]).filter((source) => source !== null)
-    this.#shown = new Map(sources.map((source) => [source, realParts(source)]))
+    this.#shown = new Map(sources.map((source) => [source, viewAsReal(source)]))
   }
 
   pairs(): ShownPairs {
@@ -89,14 +89,6 @@ export class DiffApi {
     if (!query.has('rtol') && !query.has('atol')) return this.#given
     return { rtol: numberOf(query, 'rtol'), atol: numberOf(query, 'atol') }
   }
-}
-
-const PARTS: Readonly<Partial<Record<DType, DType>>> = { complex64: 'float32', complex128: 'float64' }
-
-/** A complex tensor with its parts along a last dimension; the bytes are the same. */
-function realParts(source: TensorSource): TensorSource {
-  const dtype = PARTS[source.dtype]
-  return dtype ? { ...source, dtype, shape: [...source.shape, 2] } : source
 }
 
 async function readSides(

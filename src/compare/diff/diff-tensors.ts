@@ -2,12 +2,13 @@ import { dtypeKind } from '../../domain/dtype.ts'
 import type { OutputResult } from '../../domain/result.ts'
 import { elementCount, formatShape, type TensorSource, type TensorSpec } from '../../domain/tensor.ts'
 import { coarserDType } from '../../tensors/ulp.ts'
+import { viewAsReal } from '../../tensors/view-as-real.ts'
 import { compareTensors } from '../compare-tensors.ts'
 import type { PairMeasurer, Rule } from '../contract.ts'
 import { defaultRule } from '../rules/default-rule.ts'
 import { planNumbers } from '../rules/numeric-plan.ts'
 import type { AxisProfile } from './axis-profiles.ts'
-import { asReal, type OpenElements, type OpenPair, withElements } from './element-reader.ts'
+import { type OpenElements, type OpenPair, withElements } from './element-reader.ts'
 import type { ErrorHistogram } from './error-histogram.ts'
 import { explain, explainShapes } from './explain.ts'
 import type { DiffFinding } from './finding.ts'
@@ -67,16 +68,16 @@ export async function diffTensors(
   const nothing = { histogram: null, limits: null, axes: [], picture: null, neighbours: null, findings: [] }
   const sides = { name: reference.name, reference: sideOf(reference, null), target: sideOf(target, null), output }
   if (reference.dtype === 'string' || target.dtype === 'string') return { ...sides, ...nothing }
-  return withElements(asReal(reference), asReal(target), options.open, async (pair) => {
-    const isSameShape = formatShape(asReal(reference).shape) === formatShape(asReal(target).shape)
+  return withElements(viewAsReal(reference), viewAsReal(target), options.open, async (pair) => {
+    const isSameShape = formatShape(viewAsReal(reference).shape) === formatShape(viewAsReal(target).shape)
     if (!isSameShape) return diffShapes(reference, target, output, pair)
-    const survey = await (options.survey?.(asReal(reference), asReal(target)) ?? surveyPair(pair))
+    const survey = await (options.survey?.(viewAsReal(reference), viewAsReal(target)) ?? surveyPair(pair))
     const limits = limitsOf(reference, target, survey, options)
     return {
       ...sides,
       reference: sideOf(reference, survey.reference),
       target: sideOf(target, survey.target),
-      findings: explain(pair, survey, output, asReal(reference).dtype),
+      findings: explain(pair, survey, output, viewAsReal(reference).dtype),
       histogram: survey.histogram,
       limits,
       axes: survey.axes,
@@ -121,7 +122,7 @@ function limitsOf(reference: TensorSource, target: TensorSource, survey: Survey,
 }
 
 function diffShapes(reference: TensorSource, target: TensorSource, output: OutputResult, pair: OpenPair): TensorDiff {
-  const [r, t] = [asReal(reference), asReal(target)]
+  const [r, t] = [viewAsReal(reference), viewAsReal(target)]
   const facts = {
     reference: factsOf(pair.reference, elementCount(r.shape)),
     target: factsOf(pair.target, elementCount(t.shape)),

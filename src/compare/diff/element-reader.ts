@@ -31,13 +31,6 @@ async function inMemory(source: TensorSource): Promise<ElementReader> {
   }
 }
 
-/** A complex tensor as real numbers with a last axis of size 2; other tensors unchanged. */
-export function asReal(source: TensorSource): TensorSource {
-  if (source.dtype !== 'complex64' && source.dtype !== 'complex128') return source
-  const dtype = source.dtype === 'complex64' ? 'float32' : 'float64'
-  return { ...source, dtype, shape: [...source.shape, 2] }
-}
-
 /** Both sides of a pair, open. */
 export interface OpenPair {
   readonly shape: readonly number[]

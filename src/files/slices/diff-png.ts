@@ -1,8 +1,9 @@
-import { asReal, withElements } from '../../compare/diff/element-reader.ts'
+import { withElements } from '../../compare/diff/element-reader.ts'
 import { heat } from '../../compare/diff/heat.ts'
 import { type Picture, readPicture } from '../../compare/diff/picture.ts'
 import type { SliceLayout } from '../../compare/diff/slice.ts'
 import type { TensorSource } from '../../domain/tensor.ts'
+import { viewAsReal } from '../../tensors/view-as-real.ts'
 import { writeFileAtomic } from '../disk/atomic.ts'
 import { encodePng } from '../formats/png.ts'
 import { openSourceElements } from './element-reader.ts'
@@ -30,7 +31,7 @@ export async function writeDiffPng(
   target: TensorSource,
   layout: SliceLayout,
 ): Promise<PngScale> {
-  const picture = await withElements(asReal(reference), asReal(target), openSourceElements, (pair) =>
+  const picture = await withElements(viewAsReal(reference), viewAsReal(target), openSourceElements, (pair) =>
     readPicture(pair, layout, PANEL),
   )
   const values = [...picture.reference, ...picture.target].filter(Number.isFinite)
