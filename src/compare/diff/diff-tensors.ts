@@ -1,6 +1,7 @@
 import { dtypeKind } from '../../domain/dtype.ts'
 import type { OutputResult } from '../../domain/result.ts'
 import { elementCount, formatShape, type TensorSource, type TensorSpec } from '../../domain/tensor.ts'
+import { loadBytes, type TensorBytes } from '../../tensors/tensor-bytes.ts'
 import { coarserDType } from '../../tensors/ulp.ts'
 import { viewAsReal } from '../../tensors/view-as-real.ts'
 import { compareTensors } from '../compare-tensors.ts'
@@ -8,7 +9,7 @@ import type { PairMeasurer, Rule } from '../contract.ts'
 import { defaultRule } from '../rules/default-rule.ts'
 import { planNumbers } from '../rules/numeric-plan.ts'
 import type { AxisProfile } from './axis-profiles.ts'
-import { type OpenElements, type OpenPair, withElements } from './element-reader.ts'
+import { type OpenPair, withElements } from './element-reader.ts'
 import type { ErrorHistogram } from './error-histogram.ts'
 import { explain, explainShapes } from './explain.ts'
 import type { DiffFinding } from './finding.ts'
@@ -23,7 +24,7 @@ export interface DiffOptions {
   /** Such as threads that read the files of both sides themselves. */
   readonly measurer?: PairMeasurer
   /** Reads tensors from their files; without it they are held in memory. */
-  readonly open?: OpenElements
+  readonly open?: (source: TensorSource) => Promise<TensorBytes>
   /** Another way to survey two tensors; null: survey these here. */
   readonly survey?: (reference: TensorSource, target: TensorSource) => Promise<Survey> | null
   /** The slice to show, for example `0,:,:,17`; by default the last two axes at the worst place. */
@@ -68,7 +69,7 @@ export async function diffTensors(
   const nothing = { histogram: null, limits: null, axes: [], picture: null, neighbours: null, findings: [] }
   const sides = { name: reference.name, reference: sideOf(reference, null), target: sideOf(target, null), output }
   if (reference.dtype === 'string' || target.dtype === 'string') return { ...sides, ...nothing }
-  return withElements(viewAsReal(reference), viewAsReal(target), options.open, async (pair) => {
+  return withElements(viewAsReal(reference), viewAsReal(target), options.open ?? loadBytes, async (pair) => {
     const isSameShape = formatShape(viewAsReal(reference).shape) === formatShape(viewAsReal(target).shape)
     if (!isSameShape) return diffShapes(reference, target, output, pair)
     const survey = await (options.survey?.(viewAsReal(reference), viewAsReal(target)) ?? surveyPair(pair))

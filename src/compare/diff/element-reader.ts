@@ -1,33 +1,22 @@
-import { FormatError } from '../../domain/errors.ts'
+import { DTYPES, type DType } from '../../domain/dtype.ts'
 import { elementCount, type TensorSource } from '../../domain/tensor.ts'
 import { decodeNumbers } from '../../tensors/decode.ts'
-import { readWhole } from '../../tensors/read-whole.ts'
+import type { TensorBytes } from '../../tensors/tensor-bytes.ts'
 
 /** Reads a tensor's numbers at any place, synchronously. */
 export interface ElementReader {
   /** Numbers of `count` elements from element `first` on, into the start of `out`. */
   read(first: number, count: number, out: Float64Array): void
-  close(): void
 }
 
-/** Opens a tensor without loading it whole; null if it must be loaded. */
-export type OpenElements = (source: TensorSource) => ElementReader | null
-
-const LARGEST_IN_MEMORY = 2 ** 30
-
-async function openElements(source: TensorSource, open?: OpenElements): Promise<ElementReader> {
-  return open?.(source) ?? inMemory(source)
-}
-
-async function inMemory(source: TensorSource): Promise<ElementReader> {
-  if (source.byteLength > LARGEST_IN_MEMORY) {
-    const what = `tensor "${source.name}" has ${source.byteLength} bytes that must be read at once, and the limit is ${LARGEST_IN_MEMORY}`
-    throw new FormatError('too-large', `${what}; store it as .npy or safetensors in this machine's byte order`)
-  }
-  const bytes = await readWhole(source)
+function readElements(dtype: DType, bytes: TensorBytes): ElementReader {
+  const { bits } = DTYPES[dtype]
   return {
-    read: (first, count, out) => decodeNumbers(source.dtype, bytes, first, count, out),
-    close: () => {},
+    read(first, count, out) {
+      const from = Math.floor((first * bits) / 8)
+      const to = Math.ceil(((first + count) * bits) / 8)
+      decodeNumbers(dtype, bytes.read(from, to - from), first - (from * 8) / bits, count, out)
+    },
   }
 }
 
@@ -40,22 +29,27 @@ export interface OpenPair {
 }
 
 /** Opens both sides, gives them to `use` and closes them again. */
-export async function withElements<T>(
-  reference: TensorSource,
-  target: TensorSource,
-  open: OpenElements | undefined,
+export async function withElements<S extends Pick<TensorSource, 'dtype' | 'shape'>, T>(
+  reference: S,
+  target: S,
+  open: (source: S) => Promise<TensorBytes>,
   use: (pair: OpenPair) => T | Promise<T>,
 ): Promise<T> {
-  const referenceReader = await openElements(reference, open)
+  const referenceBytes = await open(reference)
   try {
-    const targetReader = await openElements(target, open)
+    const targetBytes = await open(target)
     try {
       const { shape } = reference
-      return await use({ shape, count: elementCount(shape), reference: referenceReader, target: targetReader })
+      return await use({
+        shape,
+        count: elementCount(shape),
+        reference: readElements(reference.dtype, referenceBytes),
+        target: readElements(target.dtype, targetBytes),
+      })
     } finally {
-      targetReader.close()
+      targetBytes.close()
     }
   } finally {
-    referenceReader.close()
+    referenceBytes.close()
   }
 }

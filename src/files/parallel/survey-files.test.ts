@@ -6,6 +6,7 @@ import { withElements } from '../../compare/diff/element-reader.ts'
 import { surveyPair } from '../../compare/diff/survey.ts'
 import { normal, tensor } from '../../compare/diff/testing/tensors.ts'
 import type { TensorSource } from '../../domain/tensor.ts'
+import { loadBytes } from '../../tensors/tensor-bytes.ts'
 import { openNpy, writeNpy } from '../formats/npy.ts'
 import { surveyFiles } from './survey-files.ts'
 
@@ -23,7 +24,7 @@ test('threads find what one pass finds', async () => {
   const reference = await stored('r.npy', tensor([3, 7, 501], numbers))
   const target = await stored('t.npy', tensor([3, 7, 501], odd))
   const shared = (await surveyFiles(reference, target, 3, 100))!
-  const alone = await withElements(reference, target, undefined, surveyPair)
+  const alone = await withElements(reference, target, loadBytes, surveyPair)
   expect(shared.histogram).toEqual(alone.histogram)
   expect({ ...shared.nonFinite, axes: [] }).toEqual({ ...alone.nonFinite, axes: [] })
   expect(shared.nonFinite.axes).toEqual(alone.nonFinite.axes)

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { joinSurveys, type Survey, type SurveyPart } from '../../compare/diff/survey.ts'
 import { elementCount, type TensorSource } from '../../domain/tensor.ts'
-import { surveyShare } from './survey-share.ts'
+import { type SurveyStretch, surveyShare, type TensorInFile } from './survey-share.ts'
 import { askThread } from './thread-pool.ts'
 
 /** A thread costs about as much time to start as surveying so many elements. */
@@ -14,24 +14,26 @@ export function surveyFiles(
   threads = availableParallelism(),
   elementsPerThread = ELEMENTS_PER_THREAD,
 ): Promise<Survey> | null {
-  if (!reference.file || !target.file) return null
+  const [r, t] = [findInFile(reference), findInFile(target)]
+  if (!r || !t) return null
   const count = elementCount(reference.shape)
   const parts = Math.max(1, Math.min(threads, Math.floor(count / elementsPerThread)))
-  const sides = {
-    reference: { file: reference.file, dtype: reference.dtype, byteLength: reference.byteLength },
-    target: { file: target.file, dtype: target.dtype, byteLength: target.byteLength },
-    shape: reference.shape,
-  }
   const stretches = Array.from({ length: parts }, (_, i) => ({
-    ...sides,
+    reference: r,
+    target: t,
     from: Math.floor((i * count) / parts),
     to: Math.floor(((i + 1) * count) / parts),
   }))
   return surveyAll(stretches)
 }
 
+/** What can be sent to a thread. */
+function findInFile({ dtype, shape, byteLength, file }: TensorSource): TensorInFile | null {
+  return file ? { dtype, shape, byteLength, file } : null
+}
+
 /** This thread does its share too. */
-async function surveyAll([own, ...others]: readonly Parameters<typeof surveyShare>[0][]): Promise<Survey> {
+async function surveyAll([own, ...others]: readonly SurveyStretch[]): Promise<Survey> {
   const asked = others.map((stretch) => askThread<SurveyPart>({ kind: 'survey', stretch }))
   return joinSurveys(await Promise.all([surveyShare(own!), ...asked]))
 }

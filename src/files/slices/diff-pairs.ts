@@ -4,7 +4,7 @@ import { defaultRule } from '../../compare/rules/default-rule.ts'
 import type { OutputResult } from '../../domain/result.ts'
 import { fileMeasurer } from '../parallel/file-measurer.ts'
 import { surveyFiles } from '../parallel/survey-files.ts'
-import { openSourceElements } from './element-reader.ts'
+import { openBytes } from './open-bytes.ts'
 import type { TensorPair } from './tensor-pairs.ts'
 
 export interface PairsDiff {
@@ -24,7 +24,7 @@ export interface DiffPairsOptions extends Pick<DiffOptions, 'ruleOf' | 'slice' |
 /** Judges all pairs and looks closely at the worst; tensors are read where they lie. */
 export async function diffPairs(pairs: readonly TensorPair[], options: DiffPairsOptions = {}): Promise<PairsDiff> {
   const { all = false, judged = new Map<string, OutputResult>(), ...rest } = options
-  const how: How = { ...rest, judged, measurer: fileMeasurer(), open: openSourceElements, survey: surveyFiles }
+  const how: How = { ...rest, judged, measurer: fileMeasurer(), open: openBytes, survey: surveyFiles }
   if (pairs.length === 1 || all) return diffAll(pairs, how)
   const outputs: { pair: TensorPair; output: OutputResult }[] = []
   for (const pair of pairs) outputs.push({ pair, output: await judgePair(pair, how) })

@@ -6,7 +6,7 @@ import type { TensorSource } from '../../domain/tensor.ts'
 import { viewAsReal } from '../../tensors/view-as-real.ts'
 import { writeFileAtomic } from '../disk/atomic.ts'
 import { encodePng } from '../formats/png.ts'
-import { openSourceElements } from './element-reader.ts'
+import { openBytes } from './open-bytes.ts'
 
 const PANEL = { rows: 768, columns: 768 }
 const GAP = 8
@@ -31,7 +31,7 @@ export async function writeDiffPng(
   target: TensorSource,
   layout: SliceLayout,
 ): Promise<PngScale> {
-  const picture = await withElements(viewAsReal(reference), viewAsReal(target), openSourceElements, (pair) =>
+  const picture = await withElements(viewAsReal(reference), viewAsReal(target), openBytes, (pair) =>
     readPicture(pair, layout, PANEL),
   )
   const values = [...picture.reference, ...picture.target].filter(Number.isFinite)

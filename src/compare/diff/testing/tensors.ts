@@ -2,6 +2,7 @@ import type { DType } from '../../../domain/dtype.ts'
 import { elementCount, type TensorSource } from '../../../domain/tensor.ts'
 import { encodeNumbers } from '../../../tensors/encode.ts'
 import { memorySource } from '../../../tensors/memory-source.ts'
+import { loadBytes } from '../../../tensors/tensor-bytes.ts'
 import { type OpenPair, withElements } from '../element-reader.ts'
 import { randomFractions } from '../samples.ts'
 
@@ -24,5 +25,5 @@ export function filled(shape: readonly number[], numberAt: (...index: number[]) 
 }
 
 export function withPair<T>(reference: TensorSource, target: TensorSource, use: (pair: OpenPair) => T): Promise<T> {
-  return withElements(reference, target, undefined, use)
+  return withElements(reference, target, loadBytes, use)
 }
