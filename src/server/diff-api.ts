@@ -1,5 +1,6 @@
 import type { GivenTolerance, PairVerdict, ShownPairs, ShownTensor, SliceHeader } from '../compare/slice/contract.ts'
-import { type CellWindow, type Grid, gridOf, type SliceIndex } from '../compare/slice/grid.ts'
+import { type CellWindow, type Grid, layOutWrapped } from '../compare/slice/grid.ts'
+import type { SliceIndex } from '../compare/slice/slice-index.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { TensorSource } from '../domain/tensor.ts'
 import type { Side } from '../domain/verdict.ts'
@@ -68,7 +69,7 @@ export class DiffApi {
     const limits = side === null && full ? await this.#judge.limits(full, this.#tolerance(query)) : null
     const wanted = side === null ? (['reference', 'target'] as const) : [side]
     const sources = wanted.map((name) => this.#sourceOf(pair, name))
-    const grid = gridOf(sources[0]!.shape, indexOf(query))
+    const grid = layOutWrapped(sources[0]!.shape, indexOf(query))
     const cells = await readSides(sources, grid, limits, windowOf(query, grid), signal)
     return answerOf(wanted, cells, limits)
   }

@@ -1,6 +1,7 @@
 import type { RawTensor } from '../../src/compare/slice/classify.ts'
 import type { PairVerdict, ShownPair, ShownPairs, SliceHeader } from '../../src/compare/slice/contract.ts'
-import type { CellWindow, SliceIndex } from '../../src/compare/slice/grid.ts'
+import type { CellWindow } from '../../src/compare/slice/grid.ts'
+import type { SliceIndex } from '../../src/compare/slice/slice-index.ts'
 import { numberFromJson } from '../../src/domain/json.ts'
 import type { WorstPlace } from '../../src/domain/result.ts'
 import type { Side } from '../../src/domain/verdict.ts'

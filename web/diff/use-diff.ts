@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { MOST_CELLS } from '../../src/compare/slice/blocks.ts'
 import type { PairVerdict, ShownPair } from '../../src/compare/slice/contract.ts'
-import { type CellWindow, gridOf } from '../../src/compare/slice/grid.ts'
+import { type CellWindow, layOutWrapped } from '../../src/compare/slice/grid.ts'
 import type { Side } from '../../src/domain/verdict.ts'
 import { fetchSlice, fetchVerdict } from './api.ts'
 import { type Cells, layOut } from './pictures/cells.ts'
@@ -33,7 +33,7 @@ export function useCells(state: ViewState, pair: ShownPair, side: Side | null, i
     const load = async () => {
       setLoaded((old) => ({ ...old, isLoading: true }))
       const slice = await fetchSlice({ pair: state.pair, side, index, window: wanted, tolerance }, pair, leaving.signal)
-      setLoaded({ cells: layOut(slice, gridOf(tensor.shape, index), turned), problem: null, isLoading: false })
+      setLoaded({ cells: layOut(slice, layOutWrapped(tensor.shape, index), turned), problem: null, isLoading: false })
     }
     const timer = setTimeout(() => load().catch(tell), isFirst.current ? 0 : REST_MS)
     isFirst.current = false
@@ -49,7 +49,7 @@ export function useCells(state: ViewState, pair: ShownPair, side: Side | null, i
 }
 
 function isLarge(shape: readonly number[], state: ViewState): boolean {
-  const { rows, cols } = gridOf(shape, sliceIndex(state))
+  const { rows, cols } = layOutWrapped(shape, sliceIndex(state))
   return rows > MOST_CELLS || cols > MOST_CELLS
 }
 

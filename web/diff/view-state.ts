@@ -1,5 +1,6 @@
 import type { ShownPair, ShownTensor } from '../../src/compare/slice/contract.ts'
-import { type CellWindow, type Grid, gridOf, type SliceIndex, wrapWidth } from '../../src/compare/slice/grid.ts'
+import { type CellWindow, type Grid, layOutWrapped, wrapWidth } from '../../src/compare/slice/grid.ts'
+import type { SliceIndex } from '../../src/compare/slice/slice-index.ts'
 
 export interface Limits {
   readonly rtol: number
@@ -58,10 +59,18 @@ export function isTurned({ axes: [row, col] }: Pick<ViewState, 'axes'>): boolean
 
 /** Rows and columns of the picture. */
 export function pictureGrid(shape: readonly number[], state: Pick<ViewState, 'index' | 'axes'>): Grid {
-  const grid = gridOf(shape, sliceIndex(state))
+  const grid = layOutWrapped(shape, sliceIndex(state))
   if (!isTurned(state)) return grid
-  const { rows, cols, rowStride, colStride } = grid
-  return { ...grid, rows: cols, cols: rows, rowStride: colStride, colStride: rowStride }
+  const { rowAxis, colAxis, rows, cols, rowStride, colStride } = grid
+  const turned = {
+    rowAxis: colAxis,
+    colAxis: rowAxis,
+    rows: cols,
+    cols: rows,
+    rowStride: colStride,
+    colStride: rowStride,
+  }
+  return { ...grid, ...turned }
 }
 
 export function cursorCell({ axes: [first, second], index }: ViewState, shape: readonly number[]): Cell {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import type { Rule } from '../../compare/contract.ts'
-import { formatSlice } from '../../compare/diff/slice.ts'
 import { defaultRule } from '../../compare/rules/default-rule.ts'
 import { overrideTolerance } from '../../compare/rules/tolerances.ts'
+import { formatSlice } from '../../compare/slice/slice-index.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { unknown } from '../../domain/target.ts'
 import type { TensorSpec } from '../../domain/tensor.ts'
@@ -125,8 +125,8 @@ async function drawPng(path: string, pairs: readonly TensorPair[], { diffs }: Pa
   if (!worst?.picture || !pair?.reference || !pair.target) {
     throw new UsageError('png', 'there is no slice to draw: give two tensors of numbers with the same shape')
   }
-  const { layout } = worst.picture
-  const { low, high, most, width, height } = await writeDiffPng(resolve(cwd, path), pair.reference, pair.target, layout)
-  const size = `${cleanText(path)}: ${width} × ${height}, slice ${formatSlice(layout)}`
+  const { grid } = worst.picture
+  const { low, high, most, width, height } = await writeDiffPng(resolve(cwd, path), pair.reference, pair.target, grid)
+  const size = `${cleanText(path)}: ${width} × ${height}, slice ${formatSlice(grid.index)}`
   return `\n${size}\n  reference | target | difference; grey ${formatNumber(low)} to ${formatNumber(high)}, error black 0 to bright ${formatNumber(most)}`
 }

@@ -8,6 +8,8 @@ import { compareTensors } from '../compare-tensors.ts'
 import type { PairMeasurer, Rule } from '../contract.ts'
 import { defaultRule } from '../rules/default-rule.ts'
 import { planNumbers } from '../rules/numeric-plan.ts'
+import { layOutSlice } from '../slice/grid.ts'
+import { chooseSlice, parseSlice } from '../slice/slice-index.ts'
 import type { AxisProfile } from './axis-profiles.ts'
 import { type OpenPair, withElements } from './element-reader.ts'
 import type { ErrorHistogram } from './error-histogram.ts'
@@ -15,7 +17,6 @@ import { explain, explainShapes } from './explain.ts'
 import type { DiffFinding } from './finding.ts'
 import { type Neighbours, type Picture, type PictureSize, readNeighbours, readPicture } from './picture.ts'
 import { momentFacts, type SideFacts, SideMoments } from './side-moments.ts'
-import { layoutSlice, parseSlice, sliceAt } from './slice.ts'
 import { type Survey, surveyPair } from './survey.ts'
 
 export interface DiffOptions {
@@ -162,12 +163,12 @@ function showSlice(
 ): Pick<TensorDiff, 'picture' | 'neighbours'> {
   if (pair.count === 0) return { picture: null, neighbours: null }
   const at = pair.shape.map((_, axis) => worst[0]?.index[axis] ?? 0)
-  const chosen = options.slice === undefined ? sliceAt(at, pair.shape) : parseSlice(options.slice, pair.shape)
+  const chosen = options.slice === undefined ? chooseSlice(at, pair.shape) : parseSlice(options.slice, pair.shape)
   if (!chosen) return { picture: null, neighbours: null }
-  const layout = layoutSlice(chosen, pair.shape)
-  const isShown = chosen.fixed.every((index, axis) => index === null || index === at[axis])
+  const grid = layOutSlice(pair.shape, chosen)
+  const isShown = chosen.every((index, axis) => index === null || index === at[axis])
   return {
-    picture: readPicture(pair, layout, options.pictureSize ?? PICTURE),
-    neighbours: shape && isShown && worst.length > 0 ? readNeighbours(pair, layout, at, AROUND) : null,
+    picture: readPicture(pair, grid, options.pictureSize ?? PICTURE),
+    neighbours: shape && isShown && worst.length > 0 ? readNeighbours(pair, grid, at, AROUND) : null,
   }
 }

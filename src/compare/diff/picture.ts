@@ -1,13 +1,13 @@
+import { type CellWindow, elementAt, type Grid } from '../slice/grid.ts'
 import type { ElementReader, OpenPair } from './element-reader.ts'
 import { valuesAt } from './samples.ts'
-import type { SliceLayout } from './slice.ts'
 
 /**
  * A slice in cells of one or several elements. Each has its largest |t − r| and both values at that place; the error is
  * NaN where a side is not finite and the other is not the same.
  */
 export interface Picture {
-  readonly layout: SliceLayout
+  readonly grid: Grid
   readonly rows: number
   readonly columns: number
   /** Elements per cell along both axes; the last cells may have fewer. */
@@ -26,13 +26,13 @@ export interface PictureSize {
 /** Elements that are read at once at most. */
 const MOST_SPANNED = 1 << 18
 
-export function readPicture(pair: OpenPair, layout: SliceLayout, size: PictureSize): Picture {
-  const cellRows = Math.ceil(layout.rows / size.rows)
-  const cellColumns = Math.ceil(layout.columns / size.columns)
-  const [rows, columns] = [Math.ceil(layout.rows / cellRows), Math.ceil(layout.columns / cellColumns)]
+export function readPicture(pair: OpenPair, grid: Grid, size: PictureSize): Picture {
+  const cellRows = Math.ceil(grid.rows / size.rows)
+  const cellColumns = Math.ceil(grid.cols / size.columns)
+  const [rows, columns] = [Math.ceil(grid.rows / cellRows), Math.ceil(grid.cols / cellColumns)]
   const cells = () => new Float64Array(rows * columns)
   const picture = {
-    layout,
+    grid,
     rows,
     columns,
     cellRows,
@@ -41,46 +41,39 @@ export function readPicture(pair: OpenPair, layout: SliceLayout, size: PictureSi
     reference: cells(),
     target: cells(),
   }
-  for (const part of partsOf(layout)) {
-    const r = readPart(pair.reference, layout, part)
-    const t = readPart(pair.target, layout, part)
+  for (const part of partsOf(grid)) {
+    const r = readPart(pair.reference, grid, part)
+    const t = readPart(pair.target, grid, part)
     for (let i = 0; i < part.rows; i++) {
-      const [from, to] = [i * part.columns, (i + 1) * part.columns]
-      addRow(picture, part.row + i, part.column, r.subarray(from, to), t.subarray(from, to))
+      const [from, to] = [i * part.cols, (i + 1) * part.cols]
+      addRow(picture, part.row + i, part.col, r.subarray(from, to), t.subarray(from, to))
     }
   }
   return picture
 }
 
-/** Reads several contiguous rows at once, or one row, or a part of a long row. */
-interface SlicePart {
-  readonly row: number
-  readonly rows: number
-  readonly column: number
-  readonly columns: number
-}
-
-function* partsOf(layout: SliceLayout): Generator<SlicePart> {
-  const perRead = rowsPerRead(layout)
-  const columns = Math.min(layout.columns, MOST_SPANNED)
-  for (let row = 0; row < layout.rows; row += perRead) {
-    const rows = Math.min(perRead, layout.rows - row)
-    for (let column = 0; column < layout.columns; column += columns) {
-      yield { row, rows, column, columns: Math.min(columns, layout.columns - column) }
+/** Several contiguous rows, or one row, or a part of a long row. */
+function* partsOf(grid: Grid): Generator<CellWindow> {
+  const perRead = rowsPerRead(grid)
+  const width = Math.min(grid.cols, MOST_SPANNED)
+  for (let row = 0; row < grid.rows; row += perRead) {
+    const rows = Math.min(perRead, grid.rows - row)
+    for (let col = 0; col < grid.cols; col += width) {
+      yield { row, rows, col, cols: Math.min(width, grid.cols - col) }
     }
   }
 }
 
 /** Several contiguous rows. */
-function rowsPerRead({ columns, rowStride, columnStride }: SliceLayout): number {
-  return columnStride === 1 && rowStride === columns ? Math.max(1, Math.floor(MOST_SPANNED / columns)) : 1
+function rowsPerRead({ cols, rowStride, colStride }: Grid): number {
+  return colStride === 1 && rowStride === cols ? Math.max(1, Math.floor(MOST_SPANNED / cols)) : 1
 }
 
-function readPart(reader: ElementReader, layout: SliceLayout, part: SlicePart): Float64Array {
-  const out = new Float64Array(part.rows * part.columns)
-  const first = layout.first + part.row * layout.rowStride + part.column * layout.columnStride
-  if (layout.columnStride === 1) reader.read(first, out.length, out)
-  else readScattered(reader, first, layout.columnStride, out)
+function readPart(reader: ElementReader, grid: Grid, part: CellWindow): Float64Array {
+  const out = new Float64Array(part.rows * part.cols)
+  const first = elementAt(grid, part.row, part.col)
+  if (grid.colStride === 1) reader.read(first, out.length, out)
+  else readScattered(reader, first, grid.colStride, out)
   return out
 }
 
@@ -128,20 +121,15 @@ export interface Neighbours {
   readonly target: readonly number[]
 }
 
-export function readNeighbours(
-  pair: OpenPair,
-  layout: SliceLayout,
-  at: readonly number[],
-  size: PictureSize,
-): Neighbours {
-  const [row, column] = [layout.rowAxis === null ? 0 : at[layout.rowAxis]!, at[layout.columnAxis]!]
-  const [rows, columns] = [Math.min(size.rows, layout.rows), Math.min(size.columns, layout.columns)]
-  const firstRow = Math.max(0, Math.min(layout.rows - rows, row - Math.floor(rows / 2)))
-  const firstColumn = Math.max(0, Math.min(layout.columns - columns, column - Math.floor(columns / 2)))
-  const places = Array.from({ length: rows * columns }, (_, i) => {
-    const [y, x] = [firstRow + Math.floor(i / columns), firstColumn + (i % columns)]
-    return layout.first + y * layout.rowStride + x * layout.columnStride
-  })
+export function readNeighbours(pair: OpenPair, grid: Grid, at: readonly number[], size: PictureSize): Neighbours {
+  const placeOn = (axis: number | null) => (axis === null ? 0 : at[axis]!)
+  const [row, column] = [placeOn(grid.rowAxis), placeOn(grid.colAxis)]
+  const [rows, columns] = [Math.min(size.rows, grid.rows), Math.min(size.columns, grid.cols)]
+  const firstRow = Math.max(0, Math.min(grid.rows - rows, row - Math.floor(rows / 2)))
+  const firstColumn = Math.max(0, Math.min(grid.cols - columns, column - Math.floor(columns / 2)))
+  const places = Array.from({ length: rows * columns }, (_, i) =>
+    elementAt(grid, firstRow + Math.floor(i / columns), firstColumn + (i % columns)),
+  )
   const valuesOf = (reader: ElementReader) => Array.from(valuesAt(reader, places))
   return { firstRow, firstColumn, rows, columns, reference: valuesOf(pair.reference), target: valuesOf(pair.target) }
 }

@@ -1,7 +1,7 @@
 import { withElements } from '../../compare/diff/element-reader.ts'
 import { heat } from '../../compare/diff/heat.ts'
 import { type Picture, readPicture } from '../../compare/diff/picture.ts'
-import type { SliceLayout } from '../../compare/diff/slice.ts'
+import type { Grid } from '../../compare/slice/grid.ts'
 import type { TensorSource } from '../../domain/tensor.ts'
 import { viewAsReal } from '../../tensors/view-as-real.ts'
 import { writeFileAtomic } from '../disk/atomic.ts'
@@ -29,10 +29,10 @@ export async function writeDiffPng(
   path: string,
   reference: TensorSource,
   target: TensorSource,
-  layout: SliceLayout,
+  grid: Grid,
 ): Promise<PngScale> {
   const picture = await withElements(viewAsReal(reference), viewAsReal(target), openBytes, (pair) =>
-    readPicture(pair, layout, PANEL),
+    readPicture(pair, grid, PANEL),
   )
   const values = [...picture.reference, ...picture.target].filter(Number.isFinite)
   const low = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)

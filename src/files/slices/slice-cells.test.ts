@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PairLimits } from '../../compare/pairs/pair-statistics.ts'
-import { gridOf } from '../../compare/slice/grid.ts'
+import { layOutWrapped } from '../../compare/slice/grid.ts'
 import type { DType } from '../../domain/dtype.ts'
 import { decodeNumbers } from '../../tensors/decode.ts'
 import { encodeNumbers } from '../../tensors/encode.ts'
@@ -11,7 +11,7 @@ import { openSlice } from './tensor-slice.ts'
 const LIMITS: PairLimits = { rtol: 0.1, constant: 0, relL2: null, ulps: 0, ulpDType: null }
 
 async function cellsOf(dtype: DType, shape: readonly number[], sides: readonly number[][], mostCells: number) {
-  const grid = gridOf(
+  const grid = layOutWrapped(
     shape,
     shape.map(() => null),
   )

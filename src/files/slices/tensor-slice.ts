@@ -1,4 +1,4 @@
-import { type CellWindow, cellCount, cellsInRow, type Grid } from '../../compare/slice/grid.ts'
+import { type CellWindow, cellCount, cellsInRow, elementAt, type Grid } from '../../compare/slice/grid.ts'
 import { DTYPES, type DType } from '../../domain/dtype.ts'
 import { FormatError } from '../../domain/errors.ts'
 import type { TensorSource } from '../../domain/tensor.ts'
@@ -43,10 +43,6 @@ function readWindow(dtype: DType, bytes: TensorBytes, grid: Grid, window: CellWi
     done += length
   }
   return out
-}
-
-function elementAt({ first, rowStride, colStride }: Grid, row: number, col: number): number {
-  return first + row * rowStride + col * colStride
 }
 
 type Copy = (

@@ -1,5 +1,6 @@
 import type { TensorDiff } from '../../compare/diff/diff-tensors.ts'
 import type { Picture } from '../../compare/diff/picture.ts'
+import type { Grid } from '../../compare/slice/grid.ts'
 import { toJson } from '../../domain/json.ts'
 import type { PairsDiff } from '../../files/slices/diff-pairs.ts'
 import type { RunsDiff } from '../../runs/record/diff-runs.ts'
@@ -23,8 +24,13 @@ function plainDiff({ axes, picture, ...rest }: TensorDiff): object {
   }
 }
 
-function plainPicture({ error, reference, target, ...rest }: Picture): object {
-  return { ...rest, error: Array.from(error), reference: Array.from(reference), target: Array.from(target) }
+function plainPicture({ grid, error, reference, target, ...rest }: Picture): object {
+  const layout = plainLayout(grid)
+  return { layout, ...rest, error: Array.from(error), reference: Array.from(reference), target: Array.from(target) }
+}
+
+function plainLayout({ index, rowAxis, colAxis, rows, cols, first, rowStride, colStride }: Grid): object {
+  return { fixed: index, rowAxis, columnAxis: colAxis, rows, columns: cols, first, rowStride, columnStride: colStride }
 }
 
 export function runsJson([first, second]: readonly [StoredRun, StoredRun], diff: RunsDiff): string {

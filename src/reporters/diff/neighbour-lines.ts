@@ -7,8 +7,8 @@ import type { Style } from '../style.ts'
 const DIGITS = [4, 3, 2]
 
 /** Both sides' values around the worst place: side by side, or one above the other where there is no room. */
-export function neighbourLines(neighbours: Neighbours, { layout }: Picture, style: Style): string[] {
-  const hasRowIndex = layout.rowAxis !== null
+export function neighbourLines(neighbours: Neighbours, { grid }: Picture, style: Style): string[] {
+  const hasRowIndex = grid.rowAxis !== null
   const { reference, target } = neighbours
   const beside = DIGITS.map((digits) => {
     const [left, right] = [

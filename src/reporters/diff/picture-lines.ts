@@ -1,6 +1,6 @@
 import { heat, strength } from '../../compare/diff/heat.ts'
 import type { Picture } from '../../compare/diff/picture.ts'
-import { formatSlice } from '../../compare/diff/slice.ts'
+import { formatSlice } from '../../compare/slice/slice-index.ts'
 import { formatNumber } from '../../domain/text.ts'
 import type { Rgb, Style } from '../style.ts'
 
@@ -22,11 +22,11 @@ export function pictureLines(picture: Picture, style: Style): string[] {
 
 /** In words: which slice, what a cell is. */
 export function pictureTitle(picture: Picture, style: Style): string {
-  const { layout, cellRows, cellColumns } = picture
-  const axes = layout.rowAxis === null ? `axis ${layout.columnAxis}` : `axes ${layout.rowAxis} × ${layout.columnAxis}`
+  const { grid, cellRows, cellColumns } = picture
+  const axes = grid.rowAxis === null ? `axis ${grid.colAxis}` : `axes ${grid.rowAxis} × ${grid.colAxis}`
   const rows = hasPixels(style) ? cellRows : cellRows * rowsPerLetter(picture, style)
   const cell = rows * cellColumns > 1 ? `, the largest of every ${rows} × ${cellColumns}` : ''
-  return `|t − r| along ${axes} at ${formatSlice(layout)}${cell}`
+  return `|t − r| along ${axes} at ${formatSlice(grid.index)}${cell}`
 }
 
 function hasPixels({ coloured, ascii }: Style): boolean {

@@ -41,7 +41,7 @@ export function tensorLines(diff: TensorDiff, labels: SideLabels, style: Style, 
       'around the worst place',
       isDifferent && picture && neighbours ? neighbourLines(neighbours, picture, style) : [],
     ),
-    ...(isDifferent && picture && picture.layout.rowAxis !== null
+    ...(isDifferent && picture && picture.grid.rowAxis !== null
       ? section(pictureTitle(picture, style), pictureLines(picture, style))
       : []),
   ]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PairLimits } from '../../../src/compare/pairs/pair-statistics.ts'
-import { gridOf } from '../../../src/compare/slice/grid.ts'
+import { layOutWrapped } from '../../../src/compare/slice/grid.ts'
 import { encodeNumbers } from '../../../src/tensors/encode.ts'
 import { cellAt, judge, type LoadedSlice, layOut, placeOf, valueRange } from './cells.ts'
 import { pickCells } from './paint.ts'
@@ -21,20 +21,20 @@ describe('the cells of a slice', () => {
   const slice = loaded(2, 3, SIX, SIX.with(3, 9))
 
   test('lie as in the tensor', () => {
-    const cells = layOut(slice, gridOf([2, 3], [null, null]), false)
+    const cells = layOut(slice, layOutWrapped([2, 3], [null, null]), false)
     expect([cells.rows, cells.cols, [...cells.positions]]).toEqual([2, 3, [0, 1, 2, 3, 4, 5]])
     expect(cells.numbers.target![cells.positions[cellAt(cells, { row: 1, col: 0 })!]!]).toBe(9)
     expect(cellAt(cells, { row: 2, col: 0 })).toBeNull()
   })
 
   test('lie turned where rows are the later dimension', () => {
-    const cells = layOut(slice, gridOf([2, 3], [null, null]), true)
+    const cells = layOut(slice, layOutWrapped([2, 3], [null, null]), true)
     expect([cells.rows, cells.cols, [...cells.positions]]).toEqual([3, 2, [0, 3, 1, 4, 2, 5]])
     expect(cells.numbers.target![cells.positions[cellAt(cells, { row: 0, col: 1 })!]!]).toBe(9)
   })
 
   test('are judged by any limits, and have a range', () => {
-    const cells = layOut(slice, gridOf([2, 3], [null, null]), false)
+    const cells = layOut(slice, layOutWrapped([2, 3], [null, null]), false)
     expect(judge(cells, LIMITS)?.tally.counts).toEqual([5, 0, 1, 0])
     expect(judge(cells, { ...LIMITS, constant: 5 })?.tally.counts).toEqual([5, 1, 0, 0])
     expect(valueRange(cells)).toEqual({ least: 1, most: 9 })
@@ -42,7 +42,7 @@ describe('the cells of a slice', () => {
 
   test('end where a wrapped dimension does', () => {
     const values = Array.from({ length: 35 }, (_, i) => i)
-    const cells = layOut(loaded(5, 8, values, values), gridOf([35], [null]), false)
+    const cells = layOut(loaded(5, 8, values, values), layOutWrapped([35], [null]), false)
     expect(cellAt(cells, { row: 4, col: 2 })).toBe(34)
     expect(cellAt(cells, { row: 4, col: 3 })).toBeNull()
   })
@@ -64,14 +64,14 @@ describe('cells that stand for blocks', () => {
     [false, { row: 1, col: 5 }],
     [true, { row: 5, col: 1 }],
   ])('know the place of their element (turned: %s)', (isTurned, place) => {
-    const cells = layOut(slice, gridOf([4096, 6144], [null, null]), isTurned)
+    const cells = layOut(slice, layOutWrapped([4096, 6144], [null, null]), isTurned)
     expect(placeOf(cells, cellAt(cells, isTurned ? { row: 3, col: 0 } : { row: 0, col: 3 })!)).toEqual(place)
   })
 
   test('are stale under other limits, because others may be the worst then', () => {
     const tally = { counts: [1, 0, 0, 0], bins: [], maxReference: 0, maxError: 0 } as const
     const counted = { ...slice, header: { ...header, tally } }
-    const cells = layOut(counted, gridOf([4096, 6144], [null, null]), false)
+    const cells = layOut(counted, layOutWrapped([4096, 6144], [null, null]), false)
     expect(judge(cells, LIMITS)).toMatchObject({ isStale: false, tally })
     expect(judge(cells, { ...LIMITS, rtol: 0.1 })?.isStale).toBe(true)
   })
@@ -79,7 +79,7 @@ describe('cells that stand for blocks', () => {
 
 describe('the pixels of a picture', () => {
   const values = Array.from({ length: 100 }, () => 1)
-  const cells = layOut(loaded(10, 10, values, values.with(37, 2)), gridOf([10, 10], [null, null]), false)
+  const cells = layOut(loaded(10, 10, values, values.with(37, 2)), layOutWrapped([10, 10], [null, null]), false)
   const { severities } = judge(cells, LIMITS)!
   const whole = { row: 0, col: 0, rows: 10, cols: 10 }
 
