@@ -3,11 +3,11 @@ import { testWith } from '../../test/support/needs.ts'
 import type { PairVerdict, ShownPairs, SliceHeader } from '../compare/slice/contract.ts'
 import type { DType } from '../domain/dtype.ts'
 import type { TensorSource } from '../domain/tensor.ts'
+import { askAsOther, canBeOther } from '../runtimes/loopback/testing/other-user.ts'
+import { type RawAnswer, sendLines } from '../runtimes/loopback/testing/raw-http.ts'
 import { encodeNumbers } from '../tensors/encode.ts'
 import { memorySource } from '../tensors/memory-source.ts'
 import { type DiffServer, serveDiff } from './diff-server.ts'
-import { askAsOther, canBeOther } from './testing/other-user.ts'
-import { type RawAnswer, sendLines } from './testing/raw-http.ts'
 
 function source(shape: readonly number[], values: readonly number[], dtype: DType = 'float32'): TensorSource {
   return memorySource('x', { dtype, shape, bytes: encodeNumbers(dtype, values) })

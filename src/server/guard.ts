@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { strangerAt } from '../runtimes/process/loopback-peer.ts'
+import { strangerAt } from '../runtimes/loopback/peer.ts'
 
 export interface HttpRefusal {
   readonly status: number

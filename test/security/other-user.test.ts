@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { createJiti } from 'jiti'
 import { expect, test } from 'vitest'
-import { canBeOther } from '../../src/server/testing/other-user.ts'
+import { canBeOther } from '../../src/runtimes/loopback/testing/other-user.ts'
 import { printFigures } from '../reliability/figures.ts'
 import { ended, root, startAssay } from '../support/assay.ts'
 import { hasBrowser } from '../support/browser.ts'

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { strangerAt } from '../process/loopback-peer.ts'
+import { strangerAt } from '../loopback/peer.ts'
 import { type Assets, respond, serveAsset } from './assets.ts'
 
 const LOOPBACK = '127.0.0.1'

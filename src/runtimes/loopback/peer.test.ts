@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { testWith } from '../../../test/support/needs.ts'
-import { peerUid, strangerAt } from './loopback-peer.ts'
+import { peerUid, strangerAt } from './peer.ts'
 
 const ENDS = { remoteAddress: '127.0.0.1', remotePort: 0xa6c6, localAddress: '127.0.0.1', localPort: 0x98bf }
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
