@@ -1,17 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GivenTolerance } from '../compare/slice/contract.ts'
 import { FormatError, StageError, UsageError } from '../domain/errors.ts'
 import { toJson } from '../domain/json.ts'
 import { cleanProse } from '../domain/text.ts'
 import type { TensorPair } from '../files/slices/tensor-pairs.ts'
+import { readTarget } from '../runtimes/loopback/request-target.ts'
+import { SAFE_HEADERS } from '../runtimes/loopback/safe-headers.ts'
+import { isSecret, newSecret } from '../runtimes/loopback/secret.ts'
+import { openLoopback } from '../runtimes/loopback/server.ts'
 import { DiffApi } from './diff-api.ts'
-import { cookieOf, isSecret, refusalOf } from './guard.ts'
-import { type PageFile, readPage, SAFE_HEADERS } from './page-file.ts'
+import { type PageFile, readPage } from './page-file.ts'
 import type { KnownRules } from './pair-judge.ts'
-
-const LOOPBACK = '127.0.0.1'
 
 export interface ServeDiffOptions extends GivenTolerance, KnownRules {
   /** What is compared, in words. */
@@ -31,12 +30,16 @@ export async function serveDiff(pairs: readonly TensorPair[], options: ServeDiff
   const site: Site = {
     api: new DiffApi(title, pairs, given, known),
     page: await readPage('diff.html'),
-    ...newSecrets(),
+    token: newSecret(),
+    session: newSecret(),
   }
-  const server = createServer((request, response) => void answer(request, response, site))
-  await listen(server)
-  const url = `http://${LOOPBACK}:${portOf(server)}/?token=${site.token}`
-  return { url, close: () => close(server) }
+  const { origin, close } = await openLoopback({
+    answer: (request, response) => void answer(request, response, site),
+    rules: { arrival: '/?token=' },
+    headers: SAFE_HEADERS,
+    port: 0,
+  })
+  return { url: `${origin}/?token=${site.token}`, close }
 }
 
 interface Site {
@@ -47,34 +50,8 @@ interface Site {
   readonly session: string
 }
 
-function newSecrets(): Pick<Site, 'token' | 'session'> {
-  return { token: randomBytes(16).toString('hex'), session: randomBytes(16).toString('hex') }
-}
-
-function listen(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, LOOPBACK, resolve)
-  })
-}
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
-}
-
 async function answer(request: IncomingMessage, response: ServerResponse, site: Site): Promise<void> {
-  const port = request.socket.localPort!
-  const refusal = refusalOf(request, port)
-  if (refusal) return say(response, refusal.status, refusal.text, refusal.status === 405 ? { Allow: 'GET' } : {})
-  const [path = '/', search] = request.url!.split('?', 2)
-  const query = new URLSearchParams(search)
+  const { path, query } = readTarget(request)
   const isKnown = isSecret(cookieOf(request, cookieName(request)), site.session)
   if (path === '/' && query.has('token')) return admit(request, response, query.get('token')!, isKnown, site)
   if (!isKnown) return say(response, 401, 'open the address that the command printed; it works once, in one browser')
@@ -97,11 +74,11 @@ function admit(request: IncomingMessage, response: ServerResponse, given: string
   }
   site.token = null
   const header = `${cookieName(request)}=${site.session}; HttpOnly; SameSite=Strict; Path=/`
-  const headers = { ...SAFE_HEADERS, 'Set-Cookie': header }
+  response.setHeader('Set-Cookie', header)
   // A browser that comes from elsewhere keeps the cookie to itself until a page of ours leads on.
   if (request.headers['sec-fetch-site'] === 'cross-site')
-    response.writeHead(200, { ...headers, 'Content-Type': 'text/html; charset=utf-8' }).end(STEP)
-  else response.writeHead(303, { ...headers, Location: '/' }).end()
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(STEP)
+  else response.writeHead(303, { Location: '/' }).end()
 }
 
 async function route(path: string, query: URLSearchParams, response: ServerResponse, site: Site): Promise<void> {
@@ -119,25 +96,27 @@ async function sendSlice(query: URLSearchParams, response: ServerResponse, { api
   const text = Buffer.from(toJson(header))
   const length = Buffer.alloc(4)
   length.writeUInt32LE(text.byteLength)
-  send(
-    response,
-    { ...SAFE_HEADERS, 'Content-Type': 'application/octet-stream' },
-    Buffer.concat([length, text, ...parts]),
-  )
+  send(response, { 'Content-Type': 'application/octet-stream' }, Buffer.concat([length, text, ...parts]))
 }
 
 function sendJson(response: ServerResponse, value: unknown): void {
-  send(response, { ...SAFE_HEADERS, 'Content-Type': 'application/json; charset=utf-8' }, Buffer.from(toJson(value)))
+  send(response, { 'Content-Type': 'application/json; charset=utf-8' }, Buffer.from(toJson(value)))
 }
 
-function send(response: ServerResponse, headers: Readonly<Record<string, string>>, body: Buffer): void {
-  response.writeHead(200, { ...headers, 'Content-Length': body.byteLength }).end(body)
+type Headers = Readonly<Record<string, string>>
+
+function send(response: ServerResponse, headers: Headers, body: Buffer, status = 200): void {
+  response.writeHead(status, { ...headers, 'Content-Length': body.byteLength }).end(body)
 }
 
-function say(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): void {
-  const body = Buffer.from(`${text}\n`)
-  const type = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': String(body.byteLength) }
-  response.writeHead(status, { ...SAFE_HEADERS, ...type, ...headers }).end(body)
+function say(response: ServerResponse, status: number, text: string): void {
+  send(response, { 'Content-Type': 'text/plain; charset=utf-8' }, Buffer.from(`${text}\n`), status)
+}
+
+/** The part of a cookie header after this name. */
+function cookieOf({ headers }: IncomingMessage, name: string): string {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
 }
 
 /** Whoever has gone away needs no answer; the page shows the others. */

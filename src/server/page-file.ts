@@ -13,16 +13,6 @@ export async function readPage(name: string): Promise<PageFile> {
   return { html, headers: pageHeaders(html) }
 }
 
-/** For every answer: nothing is guessed, kept, framed or loaded from elsewhere. */
-export const SAFE_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Cache-Control': 'no-store',
-}
-
 function pageHeaders(html: string): Record<string, string> {
   const policy = [
     "default-src 'none'",
@@ -34,7 +24,7 @@ function pageHeaders(html: string): Record<string, string> {
     "base-uri 'none'",
     "form-action 'none'",
   ]
-  return { ...SAFE_HEADERS, 'Content-Security-Policy': policy.join('; '), 'Content-Type': 'text/html; charset=utf-8' }
+  return { 'Content-Security-Policy': policy.join('; '), 'Content-Type': 'text/html; charset=utf-8' }
 }
 
 function hashesOf(html: string, tag: 'script' | 'style'): string {

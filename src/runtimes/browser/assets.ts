@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { builtFile } from '../../files/disk/own-files.ts'
+import { SAFE_HEADERS } from '../loopback/safe-headers.ts'
 import { PAGE_DOCUMENT } from './document.ts'
 import type { PageSettings, Visit } from './settings.ts'
 
@@ -14,13 +15,9 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Threads need an isolated page; nothing may be loaded from elsewhere. */
-const HEADERS = {
-  'Cross-Origin-Opener-Policy': 'same-origin',
+export const PAGE_HEADERS = {
+  ...SAFE_HEADERS,
   'Cross-Origin-Embedder-Policy': 'require-corp',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Cache-Control': 'no-store',
   'Content-Security-Policy': [
     "default-src 'none'",
     // onnxruntime-web's glue for WebNN makes functions from strings.
@@ -49,14 +46,14 @@ export async function serveAsset(path: string, assets: Assets, response: ServerR
   const file = fileOf(path, assets.ortFolder)
   const size = file && (await sizeOf(file))
   if (file === null || size === null) return respond(response, 404, 'text/plain', 'not found\n')
-  response.writeHead(200, { ...HEADERS, 'Content-Type': TYPES[extname(file)]!, 'Content-Length': size })
+  response.writeHead(200, { 'Content-Type': TYPES[extname(file)]!, 'Content-Length': size })
   createReadStream(file)
     .on('error', () => response.destroy())
     .pipe(response)
 }
 
-export function respond(response: ServerResponse, status: number, type: string, body: string): void {
-  response.writeHead(status, { ...HEADERS, 'Content-Type': type }).end(body)
+function respond(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'Content-Type': type }).end(body)
 }
 
 /** Only scripts and WebAssembly below two folders; a path of anything but plain names is no path of ours. */

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { remember } from '../../domain/remember.ts'
 import type { Target } from '../../domain/target.ts'
 import type { WorkerKind } from '../contract.ts'
 import { locatePackage } from '../install/resolve.ts'
+import { newSecret } from '../loopback/secret.ts'
 import { inheritedFor } from '../process/worker-variables.ts'
 import { workerEntry } from '../worker-entry.ts'
 import { BROWSER_SCHEMA } from './schema.ts'
@@ -52,7 +52,7 @@ async function pageAddressOf(target: Target, notice: (text: string) => void): Pr
 }
 
 async function arrange(target: Target, notice: (text: string) => void): Promise<PageAddress> {
-  const address = { token: randomBytes(16).toString('hex'), port: await freePort(Number(target.options.port ?? 0)) }
+  const address = { token: newSecret(), port: await freePort(Number(target.options.port ?? 0)) }
   const { port } = address
   notice(`${target.name} is waiting for its browser: open ${addressOf(address)}`)
   notice(`  from another machine: ssh -L ${port}:127.0.0.1:${port} <this machine>, then open the same address there`)

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { HostPipes } from '../browser/bridge.ts'
 import { type PageServer, startPageServer } from '../browser/page-server.ts'
 import type { PageOrder } from '../browser/work-order.ts'
+import { newSecret } from '../loopback/secret.ts'
 import { describeEnd } from '../process/child-exit.ts'
 import { makeScratch } from '../process/scratch-folder.ts'
 import { endWithHost } from '../worker/end-with-host.ts'
@@ -28,7 +28,7 @@ const LAST_WRITES_MS = 100
 
 async function main({ page, program, flags, scratch }: BrowserOrder): Promise<void> {
   const pipes = new HostPipes()
-  const server = await startPageServer({ assets: page, token: randomBytes(16).toString('hex'), port: 0 })
+  const server = await startPageServer({ assets: page, token: newSecret(), port: 0 })
   makeScratch(scratch)
   const env = { ...process.env, ...temporaryFolder(scratch) }
   const browser = spawn(program, [...flags, ...PIPE_FLAGS], { stdio: PIPE_STDIO, env })
