@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import type { ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
+import { ReadableStream as NodeStream } from 'node:stream/web'
 import { builtFile } from '../../files/disk/own-files.ts'
+import { createApp, type LoopbackApp, type LoopbackContext } from '../loopback/app.ts'
 import { SAFE_HEADERS } from '../loopback/safe-headers.ts'
 import { PAGE_DOCUMENT } from './document.ts'
 import type { PageSettings, Visit } from './settings.ts'
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript',
-  '.mjs': 'text/javascript',
-  '.wasm': 'application/wasm',
-}
+const TYPES = new Map([
+  ['.js', 'text/javascript'],
+  ['.mjs', 'text/javascript'],
+  ['.wasm', 'application/wasm'],
+])
 
 /** Threads need an isolated page; nothing may be loaded from elsewhere. */
 export const PAGE_HEADERS = {
@@ -38,29 +39,27 @@ export interface Assets {
   readonly ortFolder: string
 }
 
-/** Answers what the page asks for: itself, its two scripts, onnxruntime-web's files. */
-export async function serveAsset(path: string, assets: Assets, response: ServerResponse): Promise<void> {
-  if (path === '/') return respond(response, 200, 'text/html; charset=utf-8', PAGE_DOCUMENT)
-  if (path === '/page.json') return respond(response, 200, 'application/json', JSON.stringify(assets.settings))
-  if (path === '/visit.json') return respond(response, 200, 'application/json', JSON.stringify(VISIT))
-  const file = fileOf(path, assets.ortFolder)
-  const size = file && (await sizeOf(file))
-  if (file === null || size === null) return respond(response, 404, 'text/plain', 'not found\n')
-  response.writeHead(200, { 'Content-Type': TYPES[extname(file)]!, 'Content-Length': size })
-  createReadStream(file)
-    .on('error', () => response.destroy())
-    .pipe(response)
+/** What the page asks for: itself, its two scripts, onnxruntime-web's files. */
+export function createAssetApp({ settings, ortFolder }: Assets): LoopbackApp {
+  const app = createApp()
+  app.get('/', (c) => c.body(PAGE_DOCUMENT, 200, { 'Content-Type': 'text/html; charset=utf-8' }))
+  app.get('/page.json', (c) => c.json(settings))
+  app.get('/visit.json', (c) => c.json(VISIT))
+  app.get('/assay/*', (c) => sendScript(c, builtFile('runtimes/browser/page')))
+  app.get('/ort/*', (c) => sendScript(c, join(ortFolder, 'dist')))
+  return app
 }
 
-function respond(response: ServerResponse, status: number, type: string, body: string): void {
-  response.writeHead(status, { 'Content-Type': type }).end(body)
-}
-
-/** Only scripts and WebAssembly below two folders; a path of anything but plain names is no path of ours. */
-function fileOf(path: string, ortFolder: string): string | null {
-  const match = /^\/(assay|ort)\/((?:[\w-][\w.-]*\/)*[\w-][\w.-]*)$/.exec(path)
-  if (!match || !Object.hasOwn(TYPES, extname(path))) return null
-  return join(match[1] === 'assay' ? builtFile('runtimes/browser/page') : join(ortFolder, 'dist'), match[2]!)
+/** Only scripts and WebAssembly below the folder; a path of anything but plain names is no path of ours. */
+async function sendScript(c: LoopbackContext, folder: string): Promise<Response> {
+  const [, name] = /^\/\w+\/((?:[\w-][\w.-]*\/)*[\w-][\w.-]*)$/.exec(c.req.path) ?? []
+  const type = TYPES.get(extname(name ?? ''))
+  if (name === undefined || type === undefined) return c.notFound()
+  const file = join(folder, name)
+  const size = await sizeOf(file)
+  if (size === null) return c.notFound()
+  const content = NodeStream.from(createReadStream(file)) as ReadableStream<Uint8Array>
+  return c.body(content, 200, { 'Content-Type': type, 'Content-Length': String(size) })
 }
 
 async function sizeOf(file: string): Promise<number | null> {

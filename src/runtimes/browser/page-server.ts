@@ -1,10 +1,9 @@
 import type { WebSocket } from 'ws'
 import type { GuardRules } from '../loopback/guard.ts'
-import { readTarget } from '../loopback/request-target.ts'
 import { isSecret } from '../loopback/secret.ts'
 import { openLoopback, type UpgradeListener } from '../loopback/server.ts'
 import { acceptSockets } from '../loopback/web-sockets.ts'
-import { type Assets, PAGE_HEADERS, serveAsset } from './assets.ts'
+import { type Assets, createAssetApp, PAGE_HEADERS } from './assets.ts'
 
 const RULES: GuardRules = { mayBeForwarded: true, isPublic: true }
 
@@ -27,7 +26,7 @@ export interface PageServerOptions {
 export async function startPageServer({ assets, token, port }: PageServerOptions): Promise<PageServer> {
   const { page, onUpgrade } = awaitPage(token)
   const { origin, close } = await openLoopback({
-    answer: (request, response) => void serveAsset(readTarget(request).path, assets, response),
+    app: createAssetApp(assets),
     rules: RULES,
     headers: PAGE_HEADERS,
     port,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { strangerAt } from './peer.ts'
+import { readTarget } from './request-target.ts'
 
 /** Where a server differs from one that only its own pages may ask, at its own port. */
 export interface GuardRules {
@@ -28,6 +29,8 @@ export function findRefusal(request: IncomingMessage, rules: GuardRules): HttpRe
     if (foreign) return { status: 403, text: foreign }
   }
   if (request.method !== 'GET') return { status: 405, text: 'only GET', headers: { Allow: 'GET' } }
+  // Hono's adapter would answer it with an empty 400.
+  if (readTarget(request).path.includes('\\')) return { status: 404, text: 'not found' }
   return null
 }
 

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { createApp } from './app.ts'
 import type { GuardRules } from './guard.ts'
 import { type LoopbackServer, openLoopback } from './server.ts'
 import { sendLines } from './testing/raw-http.ts'
@@ -11,12 +12,8 @@ afterEach(() => server?.close())
 
 /** Says hello to whoever is let in; the first line is the request's, `PORT` its port. */
 async function ask(rules: GuardRules, ...lines: readonly string[]) {
-  server = await openLoopback({
-    answer: (_, response) => void response.end('hello'),
-    rules,
-    headers: { 'X-Kept': 'yes' },
-    port: 0,
-  })
+  const app = createApp().get('/', (c) => c.text('hello'))
+  server = await openLoopback({ app, rules, headers: { 'X-Kept': 'yes' }, port: 0 })
   const { port } = new URL(server.origin)
   return sendLines(
     Number(port),
@@ -61,23 +58,30 @@ test.each([
 })
 
 describe('closing', () => {
+  const neverAnswering = (asked: () => void) =>
+    createApp().get('/', () => {
+      asked()
+      return new Promise<Response>(() => {})
+    })
+
   test('ends connections that wait for an answer', async () => {
-    const asked = new Promise<void>((resolve) => {
-      void openLoopback({ answer: () => resolve(), rules: {}, headers: {}, port: 0 }).then((opened) => {
+    let sent: Promise<unknown> = Promise.resolve()
+    await new Promise<void>((resolve) => {
+      void openLoopback({ app: neverAnswering(resolve), rules: {}, headers: {}, port: 0 }).then((opened) => {
         server = opened
         const port = Number(new URL(opened.origin).port)
-        sendLines(port, [GET, `Host: 127.0.0.1:${port}`]).catch(() => {})
+        sent = sendLines(port, [GET, `Host: 127.0.0.1:${port}`])
       })
     })
-    await asked
     await server!.close()
+    await sent
     await expect(fetch(server!.origin)).rejects.toThrow()
   })
 
   test('ends connections that said nothing, and WebSockets', async () => {
     const taken = new Promise<WebSocket>((take) => {
       const onUpgrade = acceptSockets({}, () => take)
-      void openLoopback({ answer: () => {}, rules: {}, headers: {}, port: 0, onUpgrade }).then((opened) => {
+      void openLoopback({ app: createApp(), rules: {}, headers: {}, port: 0, onUpgrade }).then((opened) => {
         server = opened
         const page = new WebSocket(opened.origin.replace('http', 'ws'), { origin: opened.origin })
         page.on('error', () => {})

@@ -1,12 +1,14 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { getRequestListener } from '@hono/node-server'
+import type { LoopbackApp } from './app.ts'
 import { findRefusal, type GuardRules, type HttpRefusal } from './guard.ts'
 
 const LOOPBACK = '127.0.0.1'
 
 export interface LoopbackOptions {
-  readonly answer: RequestListener
+  readonly app: LoopbackApp
   readonly rules: GuardRules
   /** Every answer has them, those to requests that are refused too. */
   readonly headers: Readonly<Record<string, string>>
@@ -27,12 +29,13 @@ export interface LoopbackServer {
 
 /** Serves this machine alone, and there only its user and whom the rules let in. */
 export async function openLoopback(options: LoopbackOptions): Promise<LoopbackServer> {
-  const { answer, rules, headers, port, onUpgrade } = options
+  const { app, rules, headers, port, onUpgrade } = options
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     const refusal = findRefusal(request, rules)
     if (refusal) refuse(response, refusal)
-    else answer(request, response)
+    else void answer(request, response)
   })
   if (onUpgrade) server.on('upgrade', onUpgrade)
   const connections = collectConnections(server)
