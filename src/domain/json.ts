@@ -8,6 +8,11 @@ function encodeNumber(item: unknown): unknown {
   return typeof item === 'number' && !Number.isFinite(item) ? String(item) : item
 }
 
+/** An object that is not a list, such as JSON has. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Reads a number that may have been written by `toJson`. */
 export function numberFromJson(value: unknown): number | null {
   if (typeof value === 'number') return value

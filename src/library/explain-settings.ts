@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import type { Environment } from '../domain/environment.ts'
+import { isObject } from '../domain/json.ts'
 import { redact } from '../domain/redact.ts'
 import type { Origin } from '../options/kinds.ts'
 import { type Resolved, resolveOptions, type Sources } from '../options/resolve.ts'
@@ -98,10 +99,6 @@ function entryRows(written: unknown): SectionRow[] {
 function sectionSetting({ key, place, value: given, text }: SectionRow, section: string): ExplainedSetting {
   const value = redact(given)
   return { key, text: text ?? textOf(value), value, origin: { source: 'config file', name: section + place } }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function optionGroups(

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import type { Environment } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
+import { isObject } from '../domain/json.ts'
 import { COMMON_OPTIONS } from '../options/common.ts'
 import { type CommonValues, commonValues } from '../options/common-values.ts'
 import { reproduceCommand } from '../options/reproduce.ts'
@@ -115,8 +116,7 @@ function resolveKind({ options, section }: SuiteKind, { commandLine, environment
   const top = resolveOptions(table, { commandLine, environment, file: config })
   if (!section) return top
   const file = contentOf(config, section.key)
-  const isObject = typeof file === 'object' && file !== null && !Array.isArray(file)
-  const own = resolveOptions(section.options, { commandLine, environment, file: isObject ? file : {} })
+  const own = resolveOptions(section.options, { commandLine, environment, file: isObject(file) ? file : {} })
   return { values: { ...top.values, ...own.values }, origins: { ...top.origins, ...own.origins } }
 }
 

@@ -1,4 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
+import { isObject } from '../domain/json.ts'
 import { checkKeys, checkWritten, fileKeys, moveWritten } from '../options/in-file.ts'
 import { type OptionGroups, type OptionTable, omit } from '../options/table.ts'
 import type { ConfigSection, OptionSection, SectionRules, SuiteKind } from './contract.ts'
@@ -19,9 +20,7 @@ export function configSections(kinds: readonly SuiteKind[]): ConfigSection[] {
 function plainSection(name: string, { key, options }: OptionSection): ConfigSection {
   const load = async (): Promise<SectionRules> => ({
     check(written, where) {
-      if (typeof written !== 'object' || written === null || Array.isArray(written)) {
-        throw new UsageError('config', `${where}: ${key}: expected an object`)
-      }
+      if (!isObject(written)) throw new UsageError('config', `${where}: ${key}: expected an object`)
       checkKeys(Object.keys(written), fileKeys(options), `${where}: ${key}`)
       checkWritten(options, written, `${where}: ${key}.`)
     },

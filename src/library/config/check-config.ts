@@ -1,4 +1,5 @@
 import { UsageError } from '../../domain/errors.ts'
+import { isObject } from '../../domain/json.ts'
 import { checkKeys, checkWritten, fileKeys } from '../../options/in-file.ts'
 import type { SuiteKind } from '../../suites/contract.ts'
 import { SUITES } from '../../suites/registry.ts'
@@ -12,7 +13,7 @@ export async function checkConfig(
   where: string,
   kinds: readonly SuiteKind[] = SUITES,
 ): Promise<AssayConfig> {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+  if (!isObject(raw)) {
     throw new UsageError('config', `${where} must export an object; wrap it in defineConfig({ … })`)
   }
   const sections = configSections(kinds)

@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 import { FormatError } from '../../domain/errors.ts'
+import { isObject } from '../../domain/json.ts'
 import { cleanText } from '../../domain/text.ts'
 import { readText } from '../../files/disk/regular-file.ts'
 import type { Tokenizer } from './tokenizer/tokenizer.ts'
+
+type Settings = Readonly<Record<string, unknown>>
 
 /** Ids that end a sequence, lowest first: all that the folder's generation settings, configuration and tokenizer name. */
 export async function endIdsOf(folder: string, tokenizer: Tokenizer): Promise<number[]> {
@@ -10,9 +13,9 @@ export async function endIdsOf(folder: string, tokenizer: Tokenizer): Promise<nu
   for (const name of ['generation_config.json', 'config.json']) {
     const file = join(folder, name)
     const settings = await readSettings(file)
-    const text: unknown = settings.text_config
+    const { text_config: text } = settings
     for (const id of idsIn(settings, file)) ids.add(id)
-    if (typeof text === 'object' && text !== null) for (const id of idsIn(text, file)) ids.add(id)
+    if (isObject(text)) for (const id of idsIn(text, file)) ids.add(id)
   }
   const id = await idOfEndToken(folder, tokenizer)
   if (id !== null) ids.add(id)
@@ -20,8 +23,8 @@ export async function endIdsOf(folder: string, tokenizer: Tokenizer): Promise<nu
 }
 
 /** One id or several; none is written as null, and by some tools as -1. */
-function idsIn(settings: object, file: string): number[] {
-  const found: unknown = Reflect.get(settings, 'eos_token_id') ?? []
+function idsIn(settings: Settings, file: string): number[] {
+  const found = settings.eos_token_id ?? []
   const ids: unknown[] = Array.isArray(found) ? found : [found]
   return ids.flatMap((id) => {
     if (id === -1) return []
@@ -33,18 +36,18 @@ function idsIn(settings: object, file: string): number[] {
 
 async function idOfEndToken(folder: string, tokenizer: Tokenizer): Promise<number | null> {
   const { eos_token: token } = await readSettings(join(folder, 'tokenizer_config.json'))
-  const content: unknown = typeof token === 'object' && token !== null ? Reflect.get(token, 'content') : token
+  const content = isObject(token) ? token.content : token
   return typeof content === 'string' ? await tokenizer.idOf(content) : null
 }
 
-async function readSettings(file: string): Promise<Record<string, unknown>> {
+async function readSettings(file: string): Promise<Settings> {
   const text = await readText(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}'
     throw error
   })
   try {
     const settings: unknown = JSON.parse(text)
-    if (typeof settings === 'object' && settings !== null && !Array.isArray(settings)) return { ...settings }
+    if (isObject(settings)) return settings
   } catch (error) {
     throw new FormatError('eos', `${file} is not JSON; copy it again from where the model was published`, {
       cause: error,

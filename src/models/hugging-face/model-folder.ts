@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
+import { isObject } from '../../domain/json.ts'
 import { digestOf, type FileDigests } from '../../files/disk/digest.ts'
 import { walkFiles } from '../../files/disk/glob.ts'
 import { readTextSync } from '../../files/disk/regular-file.ts'
@@ -22,10 +23,10 @@ export function configOf(path: string): string | null {
 }
 
 /** null: not a JSON object, so another program's file. */
-function readConfig(file: string): Record<string, unknown> | null {
+function readConfig(file: string): Readonly<Record<string, unknown>> | null {
   try {
     const config: unknown = JSON.parse(readTextSync(file, LARGEST_CONFIG))
-    return typeof config === 'object' && config !== null && !Array.isArray(config) ? { ...config } : null
+    return isObject(config) ? config : null
   } catch {
     return null
   }
@@ -61,11 +62,10 @@ export function inputUsesOf(path: string): Map<string, InputUse> {
 }
 
 /** Models of several parts have the sizes of their text in a section of its own. */
-function sizeIn(config: Record<string, unknown>, key: string): number | null {
+function sizeIn(config: Readonly<Record<string, unknown>>, key: string): number | null {
   const sections = [config, config.text_config, config.decoder, config.encoder]
   for (const section of sections) {
-    if (typeof section !== 'object' || section === null) continue
-    const value: unknown = Reflect.get(section, key)
+    const value = isObject(section) ? section[key] : null
     if (typeof value === 'number' && Number.isSafeInteger(value)) return value
   }
   return null

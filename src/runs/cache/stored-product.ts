@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { lstat, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isObject } from '../../domain/json.ts'
 import { crc32File } from '../../files/disk/checksum.ts'
 import { ownedName, ownerOf } from '../../files/disk/process-identity.ts'
 import { readText } from '../../files/disk/regular-file.ts'
@@ -156,9 +157,7 @@ interface ProductRecord {
 }
 
 function isRecord(value: unknown): value is ProductRecord {
-  if (typeof value !== 'object' || value === null) return false
-  const { schema, files } = value as { schema?: unknown; files?: unknown }
-  return schema === SCHEMA && Array.isArray(files) && 'value' in value
+  return isObject(value) && value.schema === SCHEMA && Array.isArray(value.files) && 'value' in value
 }
 
 async function filesAreWhole(folder: string, files: readonly FileFacts[]): Promise<boolean> {

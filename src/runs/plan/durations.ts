@@ -1,4 +1,5 @@
 import { UsageError } from '../../domain/errors.ts'
+import { isObject } from '../../domain/json.ts'
 import type { Result } from '../../domain/result.ts'
 import { writeFileAtomic } from '../../files/disk/atomic.ts'
 import { readText } from '../../files/disk/regular-file.ts'
@@ -8,7 +9,7 @@ export type Durations = ReadonlyMap<string, number>
 
 export async function readDurations(path: string): Promise<Durations> {
   const parsed = await parseFile(path)
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refused(path, 'is no JSON object')
+  if (!isObject(parsed)) throw refused(path, 'is no JSON object')
   const durations = new Map<string, number>()
   for (const [id, value] of Object.entries(parsed)) {
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)

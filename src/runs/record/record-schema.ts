@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DTYPES, type DType } from '../../domain/dtype.ts'
 import { FormatError } from '../../domain/errors.ts'
 import { EXPECTABLE } from '../../domain/expected-failure.ts'
-import { numberFromJson } from '../../domain/json.ts'
+import { isObject, numberFromJson } from '../../domain/json.ts'
 import type { Result } from '../../domain/result.ts'
 import { MOST_SHARDS, RUN_SCHEMA, type RunHeader } from '../../domain/run.ts'
 import { cleanText } from '../../domain/text.ts'
@@ -197,7 +197,7 @@ const header: z.ZodType<RunHeader> = z.looseObject({
 })
 
 export function decodeHeader(raw: unknown, where: string): RunHeader {
-  const found: unknown = typeof raw === 'object' && raw !== null ? Reflect.get(raw, 'schema') : null
+  const found = isObject(raw) ? raw.schema : null
   if (found === RUN_SCHEMA) return decoded(header, raw, where)
   const text = `${where} has schema ${shown(found ?? null)}, this version reads "${RUN_SCHEMA}"`
   throw new FormatError('schema', `${text}; use the version that wrote it`)

@@ -1,9 +1,11 @@
+import { isObject } from '../../domain/json.ts'
+
 const CONDITIONS = ['node', 'import', 'default']
 
 /** The file that `import` gives Node for a package, from its manifest. */
 export function importEntry(manifest: { readonly exports?: unknown; readonly main?: unknown }): string {
   const root = manifest.exports
-  const main = isConditions(root) && '.' in root ? root['.'] : root
+  const main = isObject(root) && '.' in root ? root['.'] : root
   const entry = choose(main) ?? manifest.main
   if (typeof entry === 'string') return entry
   throw new Error(`the package's exports have no entry for Node: ${JSON.stringify(main)?.slice(0, 200)}`)
@@ -11,14 +13,10 @@ export function importEntry(manifest: { readonly exports?: unknown; readonly mai
 
 function choose(entry: unknown): string | null {
   if (typeof entry === 'string') return entry
-  if (!isConditions(entry)) return null
+  if (!isObject(entry)) return null
   for (const [condition, inner] of Object.entries(entry)) {
     const chosen = CONDITIONS.includes(condition) ? choose(inner) : null
     if (chosen !== null) return chosen
   }
   return null
-}
-
-function isConditions(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

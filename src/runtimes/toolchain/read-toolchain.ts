@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { parseSeconds } from '../../domain/duration.ts'
 import { UsageError } from '../../domain/errors.ts'
+import { isObject } from '../../domain/json.ts'
 import { nearest, unknown } from '../../domain/target.ts'
 import { isVariableName } from '../process/inherited-environment.ts'
 import { checkTemplates } from './check-templates.ts'
@@ -58,12 +59,12 @@ type Problem = (text: string) => UsageError
 type Fields = Readonly<Record<string, unknown>>
 
 function objectOf(given: unknown, known: readonly string[], where: string): Fields {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  if (!isObject(given)) {
     throw new UsageError('toolchain', `${where}: found ${describe(given)}, expected an object with ${known.join(', ')}`)
   }
   for (const key of Object.keys(given))
     if (!known.includes(key)) throw unknown('toolchain', `key "${key}" in ${where}`, key, known)
-  return given as Fields
+  return given
 }
 
 function checkArgv(given: unknown, key: string, problem: Problem): asserts given is ArgvTemplate {

@@ -1,4 +1,5 @@
 import { FormatError, UsageError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/json.ts'
 import { cleanProse } from '../../../domain/text.ts'
 import { joinBytes } from '../../../tensors/join-bytes.ts'
 import { checkFileName } from './file-name.ts'
@@ -133,7 +134,7 @@ function readFileFacts(sibling: unknown, id: string): HubFile[] {
 }
 
 function member(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+  return isObject(value) ? value[key] : undefined
 }
 
 export function hexOf(value: unknown, digits: number): string | null {

@@ -1,5 +1,6 @@
 import { Tokenizer as Engine } from '@huggingface/tokenizers'
 import { FormatError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/json.ts'
 import { cleanProse } from '../../../domain/text.ts'
 import { boundNormalizer } from './bound-normalizer.ts'
 import { TokenCoder, type TokenizerEngine } from './token-coder.ts'
@@ -21,12 +22,10 @@ export function makeCoder(files: TokenizerFiles): TokenCoder {
   return new TokenCoder(engine, isByteLevel(definition.decoder))
 }
 
-function parseObject({ text, file }: StoredText): Record<string, unknown> {
+function parseObject({ text, file }: StoredText): Readonly<Record<string, unknown>> {
   const value = parse(text, file)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new FormatError('tokenizer', `${file} is not a JSON object; copy it again from where the model was published`)
-  }
-  return { ...value }
+  if (isObject(value)) return value
+  throw new FormatError('tokenizer', `${file} is not a JSON object; copy it again from where the model was published`)
 }
 
 function parse(text: string, file: string): unknown {
@@ -40,7 +39,7 @@ function parse(text: string, file: string): unknown {
   }
 }
 
-function makeEngine(definition: Record<string, unknown>, settings: object, file: string): TokenizerEngine {
+function makeEngine(definition: Readonly<Record<string, unknown>>, settings: object, file: string): TokenizerEngine {
   const parts = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null, added_tokens: [] }
   try {
     const engine = new Engine({ ...parts, ...definition }, settings)
@@ -53,7 +52,6 @@ function makeEngine(definition: Record<string, unknown>, settings: object, file:
 }
 
 function isByteLevel(decoder: unknown): boolean {
-  if (typeof decoder !== 'object' || decoder === null) return false
-  if ('decoders' in decoder && Array.isArray(decoder.decoders)) return decoder.decoders.some(isByteLevel)
-  return 'type' in decoder && decoder.type === 'ByteLevel'
+  if (!isObject(decoder)) return false
+  return Array.isArray(decoder.decoders) ? decoder.decoders.some(isByteLevel) : decoder.type === 'ByteLevel'
 }

@@ -1,4 +1,5 @@
 import { FormatError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/json.ts'
 import { checkDecoder, type DecoderConfig, FAMILIES, type Family } from './decoder-config.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -132,7 +133,7 @@ class Fields {
 
   section(key: string): Json | null {
     const value = this.json[key]
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+    return isObject(value) ? value : null
   }
 
   requires(key: string, only: string | number | boolean): void {

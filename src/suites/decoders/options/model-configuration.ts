@@ -1,4 +1,5 @@
 import { UsageError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/json.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import type { MetricLimits } from '../gates/limits.ts'
 
@@ -51,10 +52,10 @@ function rowOf(line: string): Row | string {
   return typeof frequency === 'number' ? { model, ce, diffMean, frequency } : 'frequency must be a number'
 }
 
-function objectOf(line: string): Record<string, unknown> | null {
+function objectOf(line: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+    return isObject(value) ? value : null
   } catch {
     return null
   }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/json.ts'
 import { checkKeys, checkWritten, fileKeys, moveWritten } from '../../../options/in-file.ts'
 import type { ConfigPlace, SectionRules } from '../../contract.ts'
 import { DECODER_OPTIONS } from './options.ts'
@@ -36,10 +37,6 @@ function located(written: Readonly<Record<string, unknown>>, { folder, moved }: 
 
 function problem(where: string, key: string, expected: string): UsageError {
   return new UsageError('config', `${where}: ${key}: expected ${expected}`)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function areTexts(value: unknown): value is readonly string[] {

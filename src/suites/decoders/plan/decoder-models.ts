@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/json.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import { endIdsOf } from '../../../models/hugging-face/end-ids.ts'
@@ -130,7 +131,7 @@ async function fetchWeights(given: string, weights: Weights, asked: DecodersAske
 const LARGEST_CONFIG = 2 ** 24
 const POSITIONS = ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_sequence_length']
 
-async function configOf(folder: string): Promise<Record<string, unknown>> {
+async function configOf(folder: string): Promise<Readonly<Record<string, unknown>>> {
   const path = join(folder, 'config.json')
   const text = await readText(path, LARGEST_CONFIG).catch((error) => {
     if (error instanceof FormatError) throw error
@@ -139,15 +140,15 @@ async function configOf(folder: string): Promise<Record<string, unknown>> {
   if (text === null) throw new UsageError('models', `${folder} has no config.json, so it is not a Hugging Face folder`)
   try {
     const config: unknown = JSON.parse(text)
-    return typeof config === 'object' && config !== null ? { ...config } : {}
+    return isObject(config) ? config : {}
   } catch (error) {
     throw new UsageError('models', `${path} is not JSON: ${(error as Error).message}`)
   }
 }
 
-function sizeIn(config: Record<string, unknown>, keys: readonly string[]): number | null {
-  const section = typeof config.text_config === 'object' && config.text_config !== null ? config.text_config : {}
-  const values = keys.flatMap((key) => [config[key], Reflect.get(section, key)])
+function sizeIn(config: Readonly<Record<string, unknown>>, keys: readonly string[]): number | null {
+  const section = isObject(config.text_config) ? config.text_config : {}
+  const values = keys.flatMap((key) => [config[key], section[key]])
   return (
     (values.find((value) => typeof value === 'number' && Number.isSafeInteger(value) && value > 0) as number) ?? null
   )

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/json.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { makeFolderAtomic } from '../../../files/disk/atomic-folder.ts'
 import { digestOf, FileDigests } from '../../../files/disk/digest.ts'
@@ -85,14 +86,14 @@ async function configOf(
 /** Only long contexts need it, which random weights know nothing of. null: there is none. */
 function scalingOf({ rope_parameters, rope_scaling }: Readonly<Record<string, unknown>>): string | null {
   const rope: unknown = rope_parameters ?? rope_scaling
-  if (typeof rope !== 'object' || rope === null) return null
-  const kind: unknown = Reflect.get(rope, 'rope_type') ?? Reflect.get(rope, 'type') ?? 'default'
+  if (!isObject(rope)) return null
+  const kind = rope.rope_type ?? rope.type ?? 'default'
   return kind === 'default' ? null : String(kind)
 }
 
 function withoutScaling(json: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { rope_parameters: rope, rope_scaling: _scaling, ...others } = json
-  const theta: unknown = typeof rope === 'object' && rope !== null ? Reflect.get(rope, 'rope_theta') : undefined
+  const theta = isObject(rope) ? rope.rope_theta : undefined
   return { ...others, ...(theta !== undefined && { rope_theta: theta }) }
 }
 

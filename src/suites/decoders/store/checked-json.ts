@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
+import { isObject } from '../../../domain/json.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 
@@ -13,7 +14,7 @@ export const anyNumber = z
 /** Reads a file of ours; says which field is not as it should be. */
 export async function readCheckedJson<T>(path: string, schema: z.ZodType<T>, version: string): Promise<T> {
   const raw = await readJson(path)
-  const found = typeof raw === 'object' && raw !== null && 'schema' in raw ? raw.schema : undefined
+  const found = isObject(raw) ? raw.schema : undefined
   if (found !== version) {
     const what = found === undefined ? 'no schema' : `schema ${JSON.stringify(found)}`
     throw new FormatError('schema', `${path} has ${what}, expected "${version}"; give a file that this version wrote`)
