@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { UsageError } from '../domain/errors.ts'
+import { readShape } from '../files/formats/json-shape.ts'
 import type { ConfigPlace, SectionRow, SectionRules } from './contract.ts'
 
 /** Functions for the content of a section. */
@@ -13,10 +14,7 @@ export function shapedSection<T>(key: string, schema: z.ZodType<T>, rules: Shape
   const { locate, rows } = rules
   return {
     check(written, where) {
-      const checked = schema.safeParse(written)
-      if (checked.success) return
-      const { path, message } = checked.error.issues[0]!
-      throw new UsageError('config', `${where}: ${[key, ...path].join('.')}: ${message}`)
+      readShape(schema, written, (problem) => new UsageError('config', `${where}: ${problem}`), [key])
     },
     ...(locate && { locate: (written, place) => locate(schema.parse(written), place) }),
     ...(rows && { rows: (written) => rows(schema.parse(written)) }),

@@ -2,22 +2,13 @@ import { z } from 'zod'
 import { DTYPES, type DType } from '../../domain/dtype.ts'
 import { FormatError } from '../../domain/errors.ts'
 import { EXPECTABLE } from '../../domain/expected-failure.ts'
-import { isObject, numberFromJson } from '../../domain/json.ts'
+import { isObject } from '../../domain/json.ts'
 import type { Result } from '../../domain/result.ts'
 import { MOST_SHARDS, RUN_SCHEMA, type RunHeader } from '../../domain/run.ts'
 import { cleanText } from '../../domain/text.ts'
 import { countVerdicts, STAGES, VERDICTS } from '../../domain/verdict.ts'
+import { jsonNumber as number, jsonNumberOrNull as numberOrNull, readShape } from '../../files/formats/json-shape.ts'
 
-function decodeNumber(value: unknown, context: z.RefinementCtx): number {
-  const found = numberFromJson(value)
-  if (found !== null) return found
-  context.addIssue({ code: 'custom', message: `found ${shown(value)} where a number belongs` })
-  return z.NEVER
-}
-
-/** A number as `toJson` writes it, NaN and infinities included. */
-const number = z.unknown().transform(decodeNumber)
-const numberOrNull = z.unknown().transform((value, context) => (value === null ? null : decodeNumber(value, context)))
 const size = z.int().nonnegative()
 const text = z.string()
 const texts = z.array(text)
@@ -226,11 +217,9 @@ function isDeep(value: unknown, left = MOST_DEPTH): boolean {
 
 function decoded<T>(schema: z.ZodType<T>, raw: unknown, where: string): T {
   if (isDeep(raw)) throw new FormatError('record', `${where} nests deeper than ${MOST_DEPTH}; the record is damaged`)
-  const checked = schema.safeParse(raw)
-  if (checked.success) return checked.data
-  const { path, message } = checked.error.issues[0]!
-  const field = path.length === 0 ? '' : ` ${cleanText(path.join('.'), 200)}:`
-  throw new FormatError('record', `${where}:${field} ${message}; the record is damaged`)
+  return readShape(schema, raw, (problem) => {
+    return new FormatError('record', `${where}: ${problem}; the record is damaged`)
+  })
 }
 
 function shown(value: unknown): string {

@@ -1,15 +1,11 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/json.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
+import { readShape } from '../../../files/formats/json-shape.ts'
 
 const LARGEST = 2 ** 28
-
-/** A number as `toJson` writes it. */
-export const anyNumber = z
-  .union([z.number(), z.literal('NaN'), z.literal('Infinity'), z.literal('-Infinity')])
-  .transform(Number)
 
 /** Reads a file of ours; says which field is not as it should be. */
 export async function readCheckedJson<T>(path: string, schema: z.ZodType<T>, version: string): Promise<T> {
@@ -19,10 +15,7 @@ export async function readCheckedJson<T>(path: string, schema: z.ZodType<T>, ver
     const what = found === undefined ? 'no schema' : `schema ${JSON.stringify(found)}`
     throw new FormatError('schema', `${path} has ${what}, expected "${version}"; give a file that this version wrote`)
   }
-  const checked = schema.safeParse(raw)
-  if (checked.success) return checked.data
-  const issue = checked.error.issues[0]!
-  throw new FormatError('json', `${path}: ${issue.path.join('.')}: ${issue.message}; write the file again`)
+  return readShape(schema, raw, (problem) => new FormatError('json', `${path}: ${problem}; write the file again`))
 }
 
 async function readJson(path: string): Promise<unknown> {

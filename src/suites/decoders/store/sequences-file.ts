@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { toJson } from '../../../domain/json.ts'
 import { writeFileAtomic } from '../../../files/disk/atomic.ts'
+import { jsonNumber } from '../../../files/formats/json-shape.ts'
 import type { SequenceSummary } from '../gates/contract.ts'
-import { anyNumber, readCheckedJson } from './checked-json.ts'
+import { readCheckedJson } from './checked-json.ts'
 import { metricPrefix } from './metric-names.ts'
 
 const SCHEMA = 'assay/sequences@1'
@@ -12,25 +13,25 @@ export const SEQUENCES_ENDING = '.sequences.json'
 
 const count = z.number().int().nonnegative()
 const size = z.number().int().positive()
-const flip = { referenceGap: anyNumber, isBeyond: z.boolean(), targetGap: anyNumber }
-const metric = z.strictObject({ mean: anyNumber, max: anyNumber })
+const flip = { referenceGap: jsonNumber, isBeyond: z.boolean(), targetGap: jsonNumber }
+const metric = z.strictObject({ mean: jsonNumber, max: jsonNumber })
 
 const sequence = z.strictObject({
   prompt: z.string(),
   continuation: z.string(),
   kept: count,
   missing: count,
-  error: anyNumber.nullable(),
-  spans: z.array(anyNumber).readonly().optional(),
+  error: jsonNumber.nullable(),
+  spans: z.array(jsonNumber).readonly().optional(),
   place: z.strictObject({ row: count, padded: count }).optional(),
-  noise: anyNumber.nullable(),
+  noise: jsonNumber.nullable(),
   nonFinite: z.strictObject({ reference: count, target: count, first: z.number().int().min(-1) }),
   worst: z
     .strictObject({
       step: count,
-      klTail: anyNumber,
-      referenceTail: anyNumber,
-      targetTail: anyNumber,
+      klTail: jsonNumber,
+      referenceTail: jsonNumber,
+      targetTail: jsonNumber,
       overlap: count,
       rank: size.nullable(),
     })
