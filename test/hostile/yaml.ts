@@ -60,44 +60,60 @@ const TEXTS: readonly (readonly [name: string, text: string, says: Readonly<Reco
   [
     'a tag that makes objects',
     'a: !!js/function "function () { process.exit(7) }"',
-    { config: /assay.config.yaml/, expected: 'no YAML', convergence: 'not valid YAML' },
+    { config: /assay.config.yaml/, expected: 'not valid YAML', convergence: 'not valid YAML' },
   ],
   [
     'a tag of Python',
     'a: !!python/object/apply:os.system ["id"]',
-    { config: /assay.config.yaml/, expected: 'no YAML', convergence: 'not valid YAML' },
+    { config: /assay.config.yaml/, expected: 'not valid YAML', convergence: 'not valid YAML' },
   ],
   [
     'a binary tag',
     'a: !!binary aGVsbG8=',
-    { config: /assay.config.yaml/, expected: /no YAML|expected a list/, convergence: /not valid YAML|not a map/ },
+    {
+      config: /assay.config.yaml/,
+      expected: /not valid YAML|expected a list/,
+      convergence: /not valid YAML|not a map/,
+    },
   ],
   [
     '130 000 brackets that nothing opened',
     `decoders: {models: [m]${'}]'.repeat(130_000)}`,
-    { config: /at line 1, column/, expected: 'no YAML', convergence: 'not valid YAML' },
+    { config: /at line 1, column/, expected: 'not valid YAML', convergence: 'not valid YAML' },
   ],
   [
     'lists 10 000 deep',
     nested(10_000),
-    { config: /assay.config.yaml/, expected: /expected|no YAML/, convergence: /nested deeper|not valid YAML|no tests/ },
+    {
+      config: /assay.config.yaml/,
+      expected: /expected|not valid YAML/,
+      convergence: /nested deeper|not valid YAML|no tests/,
+    },
   ],
   [
     'maps 3 000 deep',
     Array.from({ length: 3000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
-    { config: /assay.config.yaml/, expected: /expected|no YAML/, convergence: 'which is more than 1048576' },
+    { config: /assay.config.yaml/, expected: /expected|not valid YAML/, convergence: 'which is more than 1048576' },
   ],
   [
     'a NUL',
     'a: "x\0y"',
-    { config: /assay.config.yaml/, expected: /expected a list|no YAML/, convergence: /not a map|not valid YAML/ },
+    {
+      config: /assay.config.yaml/,
+      expected: /expected a list|not valid YAML/,
+      convergence: /not a map|not valid YAML/,
+    },
   ],
   [
     'two documents',
     'a: 1\n---\nb: 2',
-    { config: /assay.config.yaml/, expected: 'no YAML', convergence: 'not valid YAML' },
+    { config: /assay.config.yaml/, expected: 'not valid YAML', convergence: 'not valid YAML' },
   ],
-  ['a key twice', 'a: 1\na: 2', { config: /assay.config.yaml/, expected: 'no YAML', convergence: 'not valid YAML' }],
+  [
+    'a key twice',
+    'a: 1\na: 2',
+    { config: /assay.config.yaml/, expected: 'not valid YAML', convergence: 'not valid YAML' },
+  ],
   [
     'a key of the prototype',
     '__proto__: {models: [x]}',
@@ -111,19 +127,23 @@ const TEXTS: readonly (readonly [name: string, text: string, says: Readonly<Reco
   [
     'a tab in the indent',
     'a:\n\tb: 1',
-    { config: /assay.config.yaml/, expected: 'no YAML', convergence: 'not valid YAML' },
+    { config: /assay.config.yaml/, expected: 'not valid YAML', convergence: 'not valid YAML' },
   ],
   [
     'a directive that is not known',
     '%EVIL 1\n---\na: 1',
-    { config: /assay.config.yaml/, expected: /no YAML|expected a list/, convergence: /not valid YAML|not a map/ },
+    {
+      config: /assay.config.yaml/,
+      expected: /not valid YAML|expected a list/,
+      convergence: /not valid YAML|not a map/,
+    },
   ],
   [
     'an alias of nothing',
     'a: *b',
     {
       config: /assay.config.yaml/,
-      expected: /no YAML|expected a list/,
+      expected: /not valid YAML|expected a list/,
       convergence: /not valid YAML|without an anchor/,
     },
   ],
@@ -135,7 +155,7 @@ const TEXTS: readonly (readonly [name: string, text: string, says: Readonly<Reco
   [
     'maps in a line, 30 000 deep',
     'a:\n  - '.concat('- '.repeat(30_000), 'x'),
-    { config: /assay.config.yaml/, expected: /expected|no YAML/, convergence: /nested deeper|not valid YAML/ },
+    { config: /assay.config.yaml/, expected: /expected|not valid YAML/, convergence: /nested deeper|not valid YAML/ },
   ],
   ['a list', '[1, 2]', { config: /must export an object/, expected: 'expected an entry', convergence: 'no tests' }],
   ['a number', '7', { config: /must export an object/, expected: 'expected a list', convergence: 'no tests' }],

@@ -72,16 +72,16 @@ describe('the file of expected failures', () => {
     ],
     [
       '- id: a\n\tverdict: fail',
-      'f.yaml:2: no YAML: Unexpected scalar at node end; indent with blanks instead of tabs',
+      'f.yaml:2: not valid YAML: Unexpected scalar at node end; indent with spaces instead of tabs',
     ],
     [
       '- id: @a\n  verdict: fail',
-      'f.yaml:1: no YAML: Plain value cannot start with reserved character @; put the value in quotes',
+      'f.yaml:1: not valid YAML: Plain value cannot start with reserved character @; put the value in quotes',
     ],
-    ['[]\n---\n[]', 'f.yaml:2: no YAML: Source contains multiple documents; remove the "---" between the lists'],
+    ['[]\n---\n[]', 'f.yaml:2: not valid YAML: Source contains multiple documents; remove the "---" between them'],
     [
       '- id: !!js/function x\n  verdict: fail',
-      'f.yaml:1: no YAML: Unresolved tag: tag:yaml.org,2002:js/function; put the value in quotes: ! means something in YAML',
+      'f.yaml:1: not valid YAML: Unresolved tag: tag:yaml.org,2002:js/function; put the value in quotes: ! means something in YAML',
     ],
     ['- id: a\n  verdict: fail\n  relL2: -1', 'f.yaml:3: relL2 takes a number above 0, found "-1"'],
     ['- id: a\n  verdict: fail\n  relL2: NaN', 'f.yaml:3: relL2 takes a number above 0, found "NaN"'],

@@ -10,7 +10,7 @@ import {
 import { unknown } from '../../domain/target.ts'
 import { cleanText } from '../../domain/text.ts'
 import { STAGES } from '../../domain/verdict.ts'
-import { parseYamlDocument } from '../../files/formats/yaml-document.ts'
+import { describeYamlProblem, parseYamlDocument } from '../../files/formats/yaml-document.ts'
 
 export const ENTRY_KEYS = ['id', 'verdict', 'stage', 'side', 'error', 'relL2', 'issue', 'expires'] as const
 type Key = (typeof ENTRY_KEYS)[number]
@@ -35,27 +35,18 @@ export function parseExpected(text: string, shown: string, mayBeEmpty = false): 
 
 type Refuse = (node: Node | null, message: string) => UsageError
 
-const YAML_HINTS: Readonly<Record<string, string>> = {
-  TAB_AS_INDENT: 'indent with blanks instead of tabs',
-  MULTIPLE_DOCS: 'remove the "---" between the lists',
+const HINTS = {
   DUPLICATE_KEY: 'begin another entry with "- id:"',
-  TAG_RESOLVE_FAILED: 'put the value in quotes: ! means something in YAML',
-  BAD_SCALAR_START: 'put the value in quotes',
   RESOURCE_EXHAUSTION: 'write a plain list of entries',
 }
 
 function parseYaml(text: string, lines: LineCounter, shown: string): Document {
   const document = parseYamlDocument(text, lines)
   if (!document)
-    throw new UsageError('expected', `${shown}: no YAML: it nests too deep; ${YAML_HINTS.RESOURCE_EXHAUSTION}`)
-  const problem = document.errors[0] ?? document.warnings[0]
-  if (!problem) return document
-  const { line } = lines.linePos(problem.pos[0])
-  const hasTab = /^\s*\t/.test(text.split('\n')[line - 1] ?? '')
-  const hint =
-    YAML_HINTS[hasTab ? 'TAB_AS_INDENT' : problem.code] ?? 'put ids and words in quotes, and check the indent'
-  const message = problem.message.split(/; |\n/)[0]
-  throw new UsageError('expected', `${shown}:${line}: no YAML: ${message}; ${hint}`)
+    throw new UsageError('expected', `${shown}: not valid YAML: it nests too deep; ${HINTS.RESOURCE_EXHAUSTION}`)
+  const problem = describeYamlProblem(document, text, lines, HINTS)
+  if (problem === null) return document
+  throw new UsageError('expected', `${shown}:${problem}`)
 }
 
 function itemsOf({ contents }: Document, mayBeEmpty: boolean, refuse: Refuse): YAMLMap[] {

@@ -15,7 +15,7 @@ import {
 } from 'yaml'
 import { UsageError } from '../../../domain/errors.ts'
 import { cleanText } from '../../../domain/text.ts'
-import { parseYamlDocument } from '../../../files/formats/yaml-document.ts'
+import { describeYamlProblem, parseYamlDocument } from '../../../files/formats/yaml-document.ts'
 
 /** YAML in which a value is the text that stands there: `1e-3`, `010` and `yes` stay what they are. */
 export type YamlTree = YamlMap | YamlList | YamlText
@@ -44,27 +44,13 @@ const MAX_NODES = 20_000
 const MAX_DEPTH = 32
 const MAX_ALIASES = 1000
 
-const HINTS: Readonly<Record<string, string>> = {
-  TAB_AS_INDENT: 'indent with spaces instead of tabs',
-  MULTIPLE_DOCS: 'remove the "---" between them',
-  DUPLICATE_KEY: 'keep one of them',
-  BAD_DQ_ESCAPE: 'write \\\\ for a backslash between double quotes, or use single quotes',
-}
-
 export function readYamlTree(text: string, shown: string): YamlTree {
   refuseManyAliases(text, shown)
   const lines = new LineCounter()
   const document = parseYamlDocument(text, lines)
   if (!document) throw new UsageError('convergence', `${shown}: found values nested deeper than ${MAX_DEPTH}`)
-  const problem = document.errors[0] ?? document.warnings[0]
-  if (problem) {
-    const hint = HINTS[problem.code] ?? 'check quotes and indentation'
-    const message = cleanText(problem.message.split(/\n/)[0] ?? '', 200)
-    throw new UsageError(
-      'convergence',
-      `${shown}:${lines.linePos(problem.pos[0]).line}: not valid YAML: ${message}; ${hint}`,
-    )
-  }
+  const problem = describeYamlProblem(document, text, lines)
+  if (problem !== null) throw new UsageError('convergence', `${shown}:${problem}`)
   return new TreeBuilder(aliasedNodes(document), lines, shown).build(document.contents as Node | null, 0)
 }
 
