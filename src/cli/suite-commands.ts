@@ -1,5 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
-import { nearest, unknown } from '../domain/target.ts'
+import { nearest, unknown } from '../domain/suggest.ts'
 import type { SuiteCommand, SuiteKind } from '../suites/contract.ts'
 import { commandOptions, kindsOf } from '../suites/tables.ts'
 import type { CommandSpec } from './command-spec.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { formatTarget, nearest, parseTarget, type TargetSchemas } from './target.ts'
+import { formatTarget, parseTarget, type TargetSchemas } from './target.ts'
 
 const schemas: TargetSchemas = {
   ort: { defaultDevice: 'cpu', versioned: true, options: { threads: '1', optimization: 'all' } },
@@ -52,11 +52,4 @@ describe('target specs', () => {
     const target = parseTarget('board one=command:run', schemas)
     expect([target.name, target.runtime, target.device]).toEqual(['board one', 'command', 'run'])
   })
-})
-
-test('two letters that were swapped are one mistake', () => {
-  expect(nearest('otr', ['ort', 'recorded'])).toBe('ort')
-  expect(nearest('ortweb', ['ort', 'ort-web'])).toBe('ort-web')
-  expect(nearest('xyz', ['ort', 'ort-web'])).toBeNull()
-  expect(nearest('ort'.repeat(10_000_000), ['ort', 'ort-web'])).toBeNull()
 })

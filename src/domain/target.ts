@@ -1,6 +1,7 @@
 import { entryOf } from './entry.ts'
 import { UsageError } from './errors.ts'
 import { redactText } from './redact.ts'
+import { unknown } from './suggest.ts'
 
 /** A runtime plus device plus options: the thing under test, or the reference it is compared with. */
 export interface Target {
@@ -121,39 +122,4 @@ function parsePairs(spec: string, pairs: readonly string[], schema: TargetSchema
     options[key] = Object.hasOwn(options, key) ? `${options[key]},${value}` : value
   }
   return options
-}
-
-export function unknown(code: string, what: string, word: string, known: readonly string[]): UsageError {
-  const near = nearest(word, known)
-  const hint = near ? `did you mean "${near}"?` : `known: ${[...known].sort().join(', ')}`
-  return new UsageError(code, `unknown ${what}; ${hint}`)
-}
-
-/** The known word most similar to a mistyped one. */
-export function nearest(word: string, known: readonly string[]): string | null {
-  const most = (name: string) => Math.max(1, Math.floor(name.length / 3))
-  const ranked = known
-    // Skips words whose length differs too much, since a word may be very long.
-    .filter((name) => Math.abs(name.length - word.length) <= most(name))
-    .map((name) => ({ name, distance: editDistance(word, name) }))
-    .sort((a, b) => a.distance - b.distance)
-  const best = ranked[0]
-  return best && best.distance <= most(best.name) ? best.name : null
-}
-
-/** Letters added, left out, changed, or two of them swapped. */
-function editDistance(a: string, b: string): number {
-  let before: number[] = []
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, changed, isSwap ? before[j - 2]! + 1 : changed)
-    }
-    before = row
-    row = next
-  }
-  return row[b.length]!
 }

@@ -1,6 +1,6 @@
 import { chooseKernels } from '../compare/kernels/choose.ts'
 import { UsageError } from '../domain/errors.ts'
-import { nearest } from '../domain/target.ts'
+import { nearest } from '../domain/suggest.ts'
 import { environmentName, flagOf, type OptionSpec } from './table.ts'
 import { unreadVariables } from './unread-variables.ts'
 

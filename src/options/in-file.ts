@@ -1,5 +1,5 @@
 import { UsageError } from '../domain/errors.ts'
-import { unknown } from '../domain/target.ts'
+import { unknown } from '../domain/suggest.ts'
 import type { Kind } from './kinds.ts'
 import type { Option, OptionTable } from './table.ts'
 

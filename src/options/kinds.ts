@@ -1,7 +1,7 @@
 import { parseSeconds } from '../domain/duration.ts'
 import { entryOf } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
-import { unknown } from '../domain/target.ts'
+import { unknown } from '../domain/suggest.ts'
 
 /** Where a value came from. Earlier sources win over later ones. */
 export const ORIGINS = ['command line', 'environment', 'config file', 'default'] as const

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { setVariables } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
 import type { Reporter } from '../domain/run.ts'
-import { unknown } from '../domain/target.ts'
+import { unknown } from '../domain/suggest.ts'
 import { type ReporterContext, type TextStream, writeAll } from './context.ts'
 import { checkReportFile, writeReportFile } from './report-file.ts'
 

@@ -1,15 +1,14 @@
 import { parseSeconds } from '../domain/duration.ts'
 import { entryOf } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
+import { nearest, unknown } from '../domain/suggest.ts'
 import {
   HARDWARE_KEYS,
   type HardwareKey,
   isVersionWord,
-  nearest,
   parseTarget,
   type Target,
   type TargetSchemas,
-  unknown,
 } from '../domain/target.ts'
 import { cleanText } from '../domain/text.ts'
 import { BROWSER_SCHEMA } from './browser/schema.ts'

@@ -1,5 +1,5 @@
 import { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/target.ts'
+import { nearest } from '../../domain/suggest.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { cleanFinding, freeFinding, listFinding } from '../../library/boards/board-findings.ts'
 import { type ChosenBoard, chosenBoards } from '../../library/boards/chosen-boards.ts'

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path'
-import { unknown } from '../../domain/target.ts'
+import { unknown } from '../../domain/suggest.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { resolveOptions } from '../../options/resolve.ts'
 import { cacheStatus, clearCache, pruneCache } from '../../runs/cache/cache-upkeep.ts'

@@ -1,5 +1,5 @@
 import { UsageError } from '../../domain/errors.ts'
-import { unknown } from '../../domain/target.ts'
+import { unknown } from '../../domain/suggest.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { type CommandWords, complete } from '../../library/completion/complete.ts'
 import { SCRIPTS, SHELLS } from '../../library/completion/scripts.ts'

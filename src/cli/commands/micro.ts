@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import { unknown } from '../../domain/target.ts'
+import { unknown } from '../../domain/suggest.ts'
 import { cleanText, displayWidth, formatBytes } from '../../domain/text.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { resolveOptions } from '../../options/resolve.ts'

@@ -1,6 +1,6 @@
 import { setVariables } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
-import { unknown } from '../../domain/target.ts'
+import { unknown } from '../../domain/suggest.ts'
 import { cleanLog, cleanText, shortenEnd } from '../../domain/text.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { engineStates } from '../../library/setup/engine-states.ts'

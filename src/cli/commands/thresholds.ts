@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import { nearest, unknown } from '../../domain/target.ts'
+import { nearest, unknown } from '../../domain/suggest.ts'
 import { cleanText } from '../../domain/text.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { describeEnvironment } from '../../library/environment.ts'

@@ -1,4 +1,4 @@
-import { unknown } from '../../domain/target.ts'
+import { unknown } from '../../domain/suggest.ts'
 import type { KernelName } from './contract.ts'
 
 const NAMES: readonly KernelName[] = ['wasm', 'scalar']

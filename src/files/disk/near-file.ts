@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { nearest } from '../../domain/target.ts'
+import { nearest } from '../../domain/suggest.ts'
 
 /** A file or folder with nearly the mistyped name, in the same folder; null if there is none. */
 export function nearFile(path: string, cwd = '.'): string | null {

@@ -1,4 +1,4 @@
-import { unknown } from '../../domain/target.ts'
+import { unknown } from '../../domain/suggest.ts'
 
 export const CI_KINDS = ['github', 'gitlab', 'none'] as const
 export type CiKind = (typeof CI_KINDS)[number]

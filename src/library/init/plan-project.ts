@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/target.ts'
+import { nearest } from '../../domain/suggest.ts'
 import { formatBytes } from '../../domain/text.ts'
 import { compileGlob, globRoot, isGlob } from '../../files/disk/glob.ts'
 import { readTextSync } from '../../files/disk/regular-file.ts'

@@ -1,5 +1,5 @@
 import { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/target.ts'
+import { nearest } from '../../domain/suggest.ts'
 import type { TensorSpec } from '../../domain/tensor.ts'
 
 export const SIGNALS = ['voiced', 'text', 'normal', 'uniform', 'ones', 'zeros'] as const

@@ -7,7 +7,7 @@ import {
   issueProblem,
   relL2Problem,
 } from '../../domain/expected-failure.ts'
-import { unknown } from '../../domain/target.ts'
+import { unknown } from '../../domain/suggest.ts'
 import { cleanText } from '../../domain/text.ts'
 import { STAGES } from '../../domain/verdict.ts'
 import { describeYamlProblem, parseYamlDocument } from '../../files/formats/yaml-document.ts'

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import type { Result } from '../../domain/result.ts'
-import { nearest } from '../../domain/target.ts'
+import { nearest } from '../../domain/suggest.ts'
 import { listRuns, readHeader, readRun, type StoredRun } from './read-run.ts'
 import { HEADER_FILE } from './record.ts'
 

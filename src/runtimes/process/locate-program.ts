@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, delimiter, dirname, resolve } from 'node:path'
-import { nearest } from '../../domain/target.ts'
+import { nearest } from '../../domain/suggest.ts'
 import { WorkerFailure } from '../failure.ts'
 import { findProgram, isExecutable } from './find-program.ts'
 

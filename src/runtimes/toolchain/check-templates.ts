@@ -1,5 +1,5 @@
 import type { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/target.ts'
+import { nearest } from '../../domain/suggest.ts'
 import { TOOL_STAGES, type Toolchain, type ToolStage } from './definition.ts'
 import { HARDWARE_PLACEHOLDERS, PLACEHOLDERS, placeholdersIn } from './template.ts'
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { parseSeconds } from '../../domain/duration.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { isObject } from '../../domain/json.ts'
-import { nearest, unknown } from '../../domain/target.ts'
+import { nearest, unknown } from '../../domain/suggest.ts'
 import { isVariableName } from '../process/inherited-environment.ts'
 import { checkTemplates } from './check-templates.ts'
 import {

@@ -1,5 +1,5 @@
 import { redactText } from '../../domain/redact.ts'
-import { unknown } from '../../domain/target.ts'
+import { unknown } from '../../domain/suggest.ts'
 import { type Kind, list, parsed, text } from '../../options/kinds.ts'
 import { locatedNames, locatedSpec } from './targets/located-targets.ts'
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../../../domain/errors.ts'
-import { nearest } from '../../../domain/target.ts'
+import { nearest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import type { ModelId } from './model-id.ts'

@@ -1,5 +1,5 @@
 import { type MetricRule, type MetricTolerance, OPERATORS, TOLERANCE_KINDS } from '../../../domain/convergence.ts'
-import { unknown } from '../../../domain/target.ts'
+import { unknown } from '../../../domain/suggest.ts'
 import { refuseRule } from '../curves/rule-words.ts'
 import { checkedName } from './read-parsing.ts'
 import type { TestSection } from './test-section.ts'

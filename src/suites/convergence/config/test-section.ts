@@ -1,5 +1,5 @@
 import { UsageError } from '../../../domain/errors.ts'
-import { unknown } from '../../../domain/target.ts'
+import { unknown } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { quoted, type YamlMap, type YamlTree } from './yaml-tree.ts'
 

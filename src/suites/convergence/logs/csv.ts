@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../../domain/convergence.ts'
 import { FormatError } from '../../../domain/errors.ts'
-import { nearest } from '../../../domain/target.ts'
+import { nearest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import type { Finder, Parsing } from '../config/contract.ts'
 import { EventFinder } from './event-finder.ts'

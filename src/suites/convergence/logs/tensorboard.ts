@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../../domain/convergence.ts'
 import { entryOf } from '../../../domain/entry.ts'
-import { nearest } from '../../../domain/target.ts'
+import { nearest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import type { Parsing } from '../config/contract.ts'
 import { EventRecords } from './event-records.ts'

@@ -1,4 +1,4 @@
-import { unknown } from '../../../domain/target.ts'
+import { unknown } from '../../../domain/suggest.ts'
 import { SMALLEST_VOCABULARY } from './byte-tokenizer.ts'
 import { checkDecoder, type DecoderConfig, FAMILIES, type Family, impossible } from './decoder-config.ts'
 

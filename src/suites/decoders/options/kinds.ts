@@ -1,5 +1,5 @@
 import { UsageError } from '../../../domain/errors.ts'
-import { unknown } from '../../../domain/target.ts'
+import { unknown } from '../../../domain/suggest.ts'
 import { type Kind, number, parsed } from '../../../options/kinds.ts'
 import type { MetricLimits } from '../gates/limits.ts'
 

@@ -1,4 +1,4 @@
-import { unknown } from '../../../domain/target.ts'
+import { unknown } from '../../../domain/suggest.ts'
 import { specsOf, type Values } from '../../../options/table.ts'
 import type { MetricLimits } from '../gates/limits.ts'
 import { parseMetricLimits } from './kinds.ts'

@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { UsageError } from '../../../domain/errors.ts'
-import { type HardwareFile, type HardwareFiles, nameOfTarget, nearest, type Target } from '../../../domain/target.ts'
+import { nearest } from '../../../domain/suggest.ts'
+import { type HardwareFile, type HardwareFiles, nameOfTarget, type Target } from '../../../domain/target.ts'
 import { readTextSync } from '../../../files/disk/regular-file.ts'
 import { TARGET_SCHEMAS } from '../../../runtimes/registry.ts'
 
