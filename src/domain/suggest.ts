@@ -1,9 +1,34 @@
 import { UsageError } from './errors.ts'
+import { cleanText } from './text.ts'
 
-export function unknown(code: string, what: string, word: string, known: readonly string[]): UsageError {
+/** `unknown scope "ful"; did you mean "full"?`, or the known words where none is similar. */
+export function unknown(
+  code: string,
+  what: string,
+  word: string,
+  known: readonly string[],
+  otherwise?: string,
+): UsageError {
+  return new UsageError(code, describeUnknown(what, word, known, otherwise))
+}
+
+export function describeUnknown(what: string, word: string, known: readonly string[], otherwise?: string): string {
+  return `unknown ${what}; ${suggestWord(word, known, otherwise)}`
+}
+
+/** `did you mean "full"?`, or other advice where no known word is similar. */
+export function suggestWord(word: string, known: readonly string[], otherwise = listKnown(known)): string {
   const near = nearest(word, known)
-  const hint = near ? `did you mean "${near}"?` : `known: ${[...known].sort().join(', ')}`
-  return new UsageError(code, `unknown ${what}; ${hint}`)
+  return suggest(near === null ? null : `"${cleanText(near)}"`, otherwise)
+}
+
+/** The same for what was found in another way: a path, or a word as it is written. */
+export function suggest(near: string | null, otherwise = ''): string {
+  return near === null ? otherwise : `did you mean ${near}?`
+}
+
+function listKnown(known: readonly string[]): string {
+  return `known: ${[...known].sort().join(', ')}`
 }
 
 /** The known word most similar to a mistyped one. */

@@ -1,6 +1,6 @@
 import { chooseKernels } from '../compare/kernels/choose.ts'
 import { UsageError } from '../domain/errors.ts'
-import { nearest } from '../domain/suggest.ts'
+import { describeUnknown, nearest } from '../domain/suggest.ts'
 import { environmentName, flagOf, type OptionSpec } from './table.ts'
 import { unreadVariables } from './unread-variables.ts'
 
@@ -35,8 +35,6 @@ function withoutEffect(name: string, specs: readonly OptionSpec[], known: readon
   const bare = (variable: string) => variable.slice(PREFIX.length)
   const near = nearest(bare(name), known.map(bare))
   if (near === null) return `${name} in the environment is not an Assay setting and has no effect`
-  throw new UsageError(
-    'environment',
-    `unknown variable ${name} in the environment; did you mean "${PREFIX}${near}"? Unset it if it is not for Assay`,
-  )
+  const text = describeUnknown(`variable ${name} in the environment`, name, [`${PREFIX}${near}`])
+  throw new UsageError('environment', `${text} Unset it if it is not for Assay`)
 }

@@ -1,7 +1,7 @@
 import { parseSeconds } from '../domain/duration.ts'
 import { entryOf } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
-import { nearest, unknown } from '../domain/suggest.ts'
+import { unknown } from '../domain/suggest.ts'
 import {
   HARDWARE_KEYS,
   type HardwareKey,
@@ -107,9 +107,8 @@ export async function runtimeKind(name: string): Promise<RuntimeKind> {
 function checkValue(spec: string, schema: RuntimeSchema, option: string, value: string): void {
   const choices = schema.choices?.[option]
   if (choices && !choices.includes(value)) {
-    const near = nearest(value, choices)
-    const hint = near ? `did you mean "${near}"?` : `it takes ${choices.join(', ')}`
-    throw new UsageError('target', `unknown value "${value}" of ${option} in target "${spec}"; ${hint}`)
+    const what = `value "${value}" of ${option} in target "${spec}"`
+    throw unknown('target', what, value, choices, `it takes ${choices.join(', ')}`)
   }
   if (schema.counts?.includes(option) && !/^[1-9]\d{0,4}$/.test(value)) {
     throw new UsageError('target', `${option}=${value} in target "${spec}"; expected a whole number from 1 up`)

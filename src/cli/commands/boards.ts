@@ -1,5 +1,5 @@
 import { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/suggest.ts'
+import { nearest, unknown } from '../../domain/suggest.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { cleanFinding, freeFinding, listFinding } from '../../library/boards/board-findings.ts'
 import { type ChosenBoard, chosenBoards } from '../../library/boards/chosen-boards.ts'
@@ -48,8 +48,8 @@ function readWords(words: readonly string[]): { action: Action; names: readonly 
   const [first = 'list', ...rest] = words
   const action = ACTIONS.find((known) => known === first)
   if (action) return { action, names: rest }
-  const meant = /^\w+$/.test(first) ? nearest(first, ACTIONS) : null
-  if (meant) throw new UsageError('action', `unknown action "${first}" of assay boards; did you mean "${meant}"?`)
+  const isWord = /^\w+$/.test(first)
+  if (isWord && nearest(first, ACTIONS)) throw unknown('action', `action "${first}" of assay boards`, first, ACTIONS)
   return { action: 'list', names: words }
 }
 

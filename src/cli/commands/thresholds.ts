@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import { nearest, unknown } from '../../domain/suggest.ts'
+import { describeUnknown, nearest } from '../../domain/suggest.ts'
 import { cleanText } from '../../domain/text.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { describeEnvironment } from '../../library/environment.ts'
@@ -43,9 +43,9 @@ function metricNames(words: readonly string[]): MetricName[] {
 
 /** `--metrics` takes all words that follow it, so a model may be among them. */
 function refusal(word: string, known: readonly string[]): UsageError {
-  const { code, message } = unknown('metric', `metric "${word}"`, word, known)
+  const text = describeUnknown(`metric "${word}"`, word, known)
   const isModel = nearest(word, known) === null
-  return new UsageError(code, isModel ? `${message}; put models before --metrics or after --model` : message)
+  return new UsageError('metric', isModel ? `${text}; put models before --metrics or after --model` : text)
 }
 
 /** Prints the documented lines on stdout, where programs read them, and the rest on stderr. */

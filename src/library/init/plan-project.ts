@@ -1,9 +1,10 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { existsSync, lstatSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/suggest.ts'
+import { suggest } from '../../domain/suggest.ts'
 import { formatBytes } from '../../domain/text.ts'
 import { compileGlob, globRoot, isGlob } from '../../files/disk/glob.ts'
+import { nearFile } from '../../files/disk/near-file.ts'
 import { readTextSync } from '../../files/disk/regular-file.ts'
 import { discoverModels } from '../../suites/tensors/discover-models.ts'
 import { CONFIG_NAMES } from '../config/config-file.ts'
@@ -62,9 +63,8 @@ function refuseMistyped(path: string, folder: string): void {
   if (path.trim() === '') throw new UsageError('models', '--models is empty; give a file, a folder or a glob')
   const root = isGlob(path) ? globRoot(path) : path
   if (existsSync(resolve(folder, root))) return
-  const parent = dirname(resolve(folder, root))
-  const near = existsSync(parent) ? nearest(basename(root), readdirSync(parent)) : null
-  if (near) throw new UsageError('models', `no "${root}" in ${folder}; did you mean "${join(dirname(root), near)}"?`)
+  const near = nearFile(root, folder)
+  if (near) throw new UsageError('models', `no "${root}" in ${folder}; ${suggest(`"${near}"`)}`)
   if (path.endsWith('.onnx') && !isGlob(path)) throw new UsageError('models', `no file "${path}" in ${folder}`)
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { entryOf } from '../../domain/entry.ts'
 import { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/suggest.ts'
+import { suggestWord } from '../../domain/suggest.ts'
 import { cleanText } from '../../domain/text.ts'
 import { digestOf, type FileDigests } from '../../files/disk/digest.ts'
 import { keepLastLogits, LAST_LOGITS_EDIT } from '../../onnx/logits/last-logits.ts'
@@ -104,7 +104,6 @@ function noSuchVariant(folder: string, variant: string | undefined, known: reado
       `${where} has no ONNX file in full precision; ${there}: choose with variant=${known[0]}`,
     )
   }
-  const near = nearest(variant, known)
-  const hint = near ? `did you mean "${near}"? ` : ''
-  return new UsageError('variant', `${where} has no ONNX file of the variant "${cleanText(variant)}"; ${hint}${there}`)
+  const hint = [suggestWord(variant, known, ''), there].join(' ').trim()
+  return new UsageError('variant', `${where} has no ONNX file of the variant "${cleanText(variant)}"; ${hint}`)
 }

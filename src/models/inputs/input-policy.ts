@@ -1,5 +1,5 @@
 import { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/suggest.ts'
+import { suggestWord } from '../../domain/suggest.ts'
 import type { TensorSpec } from '../../domain/tensor.ts'
 
 export const SIGNALS = ['voiced', 'text', 'normal', 'uniform', 'ones', 'zeros'] as const
@@ -88,9 +88,8 @@ function parseSignal(text: string): InputPolicy {
 }
 
 function unknownForm(text: string, name: string): UsageError {
-  const near = nearest(name, SIGNALS)
-  const hint = near ? `did you mean "${near}"? It` : 'It'
-  return new UsageError('input', `input "${text}" is not understood; ${hint} may be ${INPUT_FORMS}`)
+  const hint = `${suggestWord(name, SIGNALS, '')} It may be ${INPUT_FORMS}`
+  return new UsageError('input', `input "${text}" is not understood; ${hint.trim()}`)
 }
 
 function oneOrAll(values: readonly number[]): number | readonly number[] {

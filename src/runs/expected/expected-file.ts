@@ -7,7 +7,7 @@ import {
   issueProblem,
   relL2Problem,
 } from '../../domain/expected-failure.ts'
-import { unknown } from '../../domain/suggest.ts'
+import { describeUnknown } from '../../domain/suggest.ts'
 import { cleanText } from '../../domain/text.ts'
 import { STAGES } from '../../domain/verdict.ts'
 import { describeYamlProblem, parseYamlDocument } from '../../files/formats/yaml-document.ts'
@@ -111,8 +111,8 @@ class Fields {
     const value = this.#values.get(key)
     const found = known.find((word) => word === value?.text)
     if (!value || found !== undefined) return found
-    const { message } = unknown('expected', `${key} ${quoted(value.text)}`, value.text.toLowerCase(), known)
-    throw this.#refuse(value.node, message)
+    const problem = describeUnknown(`${key} ${quoted(value.text)}`, value.text.toLowerCase(), known)
+    throw this.#refuse(value.node, problem)
   }
 
   checked(key: Key, problemOf: (text: string) => string | null): string | undefined {
@@ -134,7 +134,7 @@ function readKey(node: Node, refuse: Refuse): Key {
   const word = isScalar(node) ? String(node.value) : ''
   const key = ENTRY_KEYS.find((known) => known === word)
   if (key) return key
-  throw refuse(node, unknown('expected', `key ${quoted(word)}`, word, ENTRY_KEYS).message)
+  throw refuse(node, describeUnknown(`key ${quoted(word)}`, word, ENTRY_KEYS))
 }
 
 /** What is written there, also where YAML would take it for a number. */

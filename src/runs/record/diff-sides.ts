@@ -4,7 +4,7 @@ import type { CompareOptions } from '../../compare/contract.ts'
 import { defaultRule } from '../../compare/rules/default-rule.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { OutputResult, Result } from '../../domain/result.ts'
-import { unknown } from '../../domain/suggest.ts'
+import { suggest, unknown } from '../../domain/suggest.ts'
 import type { TensorSource } from '../../domain/tensor.ts'
 import { nearFile } from '../../files/disk/near-file.ts'
 import { pairTensors, type TensorPair } from '../../files/slices/tensor-pairs.ts'
@@ -147,11 +147,9 @@ async function namedCase(word: string, options: SideOptions): Promise<NamedSide>
   const result = run && findCase(run, word)
   if (run && result) return { kind: 'case', run, result }
   const near = nearFile(word, options.cwd)
-  const file =
-    near === null
-      ? `there is no file or folder "${word}"`
-      : `there is no file or folder "${word}"; did you mean "${near}"?`
-  if (near !== null || !isCase) throw new UsageError('sides', file)
+  const file = `there is no file or folder "${word}"`
+  if (near !== null) throw new UsageError('sides', `${file}; ${suggest(`"${near}"`)}`)
+  if (!isCase) throw new UsageError('sides', file)
   const cases = run ? unknownCase(run, word) : 'no run here has judged anything, where it could be a case'
   throw new UsageError('sides', `${file}, and ${cases}`)
 }

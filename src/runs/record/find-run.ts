@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import type { Result } from '../../domain/result.ts'
-import { nearest } from '../../domain/suggest.ts'
+import { suggestWord } from '../../domain/suggest.ts'
 import { listRuns, readHeader, readRun, type StoredRun } from './read-run.ts'
 import { HEADER_FILE } from './record.ts'
 
@@ -84,12 +84,8 @@ function listed(results: readonly Result[]): string {
 
 /** What to say of a word that is no case of a run. */
 export function unknownCase({ results, header }: StoredRun, word: string): string {
-  const near = nearest(
-    word,
-    results.map(({ id }) => id),
-  )
-  if (near) return `no case of run ${header.id} has it in its id; did you mean "${near}"?`
   const failed = results.filter(({ artifacts }) => artifacts.length > 0)
   const some = failed.length > 0 ? failed : results
-  return `no case of run ${header.id} has it in its id; there are ${listed(some)}`
+  const ids = results.map(({ id }) => id)
+  return `no case of run ${header.id} has it in its id; ${suggestWord(word, ids, `there are ${listed(some)}`)}`
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Environment, setVariables } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { remember, rememberSuccess } from '../../domain/remember.ts'
-import { nearest } from '../../domain/suggest.ts'
+import { suggestWord } from '../../domain/suggest.ts'
 import { isVersionWord } from '../../domain/target.ts'
 import type { LaunchContext } from '../contract.ts'
 import { runNpm } from './npm.ts'
@@ -67,8 +67,8 @@ export async function noSuchVersion(
   const { versions, 'dist-tags': tags } = (answer ?? {}) as { versions?: unknown; 'dist-tags'?: object }
   const known = textsOf(versions)
   if (known.length === 0 || known.includes(word)) return null
-  const near = nearest(word, Object.keys(tags ?? {}))
-  const hint = near ? `did you mean "${near}"?` : `the newest are ${newestReleases(known, NEWEST_COUNT).join(', ')}`
+  const newest = newestReleases(known, NEWEST_COUNT)
+  const hint = suggestWord(word, Object.keys(tags ?? {}), `the newest are ${newest.join(', ')}`)
   return new UsageError('install', `${name} has no version ${word}; ${hint}`)
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, delimiter, dirname, resolve } from 'node:path'
-import { nearest } from '../../domain/suggest.ts'
+import { nearest, suggest } from '../../domain/suggest.ts'
 import { WorkerFailure } from '../failure.ts'
 import { findProgram, isExecutable } from './find-program.ts'
 
@@ -45,7 +45,7 @@ function similar(place: string): string {
 
 function similarIn(name: string, folders: readonly string[]): string {
   const near = nearest(name, folders.flatMap(namesIn))
-  return near === null ? '' : `; did you mean ${near}?`
+  return near === null ? '' : `; ${suggest(near)}`
 }
 
 /** None where the folder is not there or may not be read. */

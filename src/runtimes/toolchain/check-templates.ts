@@ -1,5 +1,5 @@
 import type { UsageError } from '../../domain/errors.ts'
-import { nearest } from '../../domain/suggest.ts'
+import { nearest, suggest } from '../../domain/suggest.ts'
 import { TOOL_STAGES, type Toolchain, type ToolStage } from './definition.ts'
 import { HARDWARE_PLACEHOLDERS, PLACEHOLDERS, placeholdersIn } from './template.ts'
 
@@ -46,7 +46,7 @@ function checkKnown(name: string, stage: ToolStage, { argv, tensors }: Toolchain
 
 function unknownPlaceholder(name: string, stage: ToolStage, allowed: readonly string[]): string {
   const near = nearest(name, allowed)
-  const hint = near ? `did you mean {${near}}?` : `known: ${allowed.map((known) => `{${known}}`).join(' ')}`
+  const hint = suggest(near && `{${near}}`, `known: ${allowed.map((known) => `{${known}}`).join(' ')}`)
   if (name === '{' || name === '}')
     return `${stage} has a "${name}" that is not part of a placeholder${braceHint(name)}`
   return `${stage} has the unknown placeholder {${name}}; ${hint} For a literal brace write {{`

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { parseSeconds } from '../../domain/duration.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { isObject } from '../../domain/json.ts'
-import { nearest, unknown } from '../../domain/suggest.ts'
+import { unknown } from '../../domain/suggest.ts'
 import { isVariableName } from '../process/inherited-environment.ts'
 import { checkTemplates } from './check-templates.ts'
 import {
@@ -160,7 +160,5 @@ export function findToolchain(name: string, toolchains: Readonly<Record<string, 
     const hint = 'describe it in assay.config.ts, as in toolchains: { mycc: { compile: […], run: […] } }'
     throw new UsageError('toolchain', `unknown toolchain "${name}": the configuration has none; ${hint}`)
   }
-  const near = nearest(name, known)
-  const hint = near ? `did you mean "${near}"?` : `the configuration has ${known.sort().join(', ')}`
-  throw new UsageError('toolchain', `unknown toolchain "${name}"; ${hint}`)
+  throw unknown('toolchain', `toolchain "${name}"`, name, known, `the configuration has ${known.sort().join(', ')}`)
 }

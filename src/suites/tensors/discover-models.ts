@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
+import { suggest } from '../../domain/suggest.ts'
 import { compileGlob, globRoot, isGlob, walkFiles } from '../../files/disk/glob.ts'
 import { nearFile } from '../../files/disk/near-file.ts'
 import { unreadableText, whyUnreadable } from '../../files/disk/unreadable.ts'
@@ -68,19 +69,20 @@ function placeOf(path: string): string {
 
 /** Refuses mistyped or unreadable paths before any folder is searched. */
 export function refuseMissing(paths: readonly string[], cwd: string): void {
-  for (const pattern of paths) refuseUnusable(pattern, resolve(cwd, pattern))
+  for (const pattern of paths) refuseUnusable(pattern, cwd)
 }
 
-function refuseUnusable(pattern: string, path: string): void {
+function refuseUnusable(pattern: string, cwd: string): void {
+  const path = resolve(cwd, pattern)
   const isPattern = isGlob(pattern) && !existsSync(path)
   const why = whyUnreadable(isPattern ? globRoot(path) : path)
   if (why !== null) throw new UsageError('path', `"${isPattern ? globRoot(pattern) : pattern}" ${why}`)
-  if (!isPattern && !existsSync(path)) missing(pattern, path)
+  if (!isPattern && !existsSync(path)) throw missing(pattern, cwd)
 }
 
 function candidatesOf(pattern: string, cwd: string, leftOut: LeftOut[]): Candidate[] {
   const path = resolve(cwd, pattern)
-  refuseUnusable(pattern, path)
+  refuseUnusable(pattern, cwd)
   if (!existsSync(path)) return globCandidates(pattern, cwd, leftOut)
   if (!statSync(path).isDirectory()) return configOf(path) === path ? [] : [{ path, root: dirname(path) }]
   return modelsBelow(path, (file) => extname(file) === '.onnx', leftOut)
@@ -102,13 +104,10 @@ function modelsBelow(root: string, isModel: (file: string) => boolean, leftOut: 
   return [...[...files].filter(isModel), ...broken].map((path) => ({ path, root }))
 }
 
-function missing(pattern: string, path: string): never {
-  const near = nearFile(path)
-  const advice =
-    near === null
-      ? 'give an .onnx file, a folder or a quoted glob'
-      : `did you mean "${join(dirname(pattern), basename(near))}"?`
-  throw new UsageError('path', `no file or folder "${pattern}"; ${advice}`)
+function missing(pattern: string, cwd: string): UsageError {
+  const near = nearFile(pattern, cwd)
+  const advice = suggest(near && `"${near}"`, 'give an .onnx file, a folder or a quoted glob')
+  return new UsageError('path', `no file or folder "${pattern}"; ${advice}`)
 }
 
 function dataSetsOf(path: string): string[] {

@@ -1,5 +1,5 @@
 import { UsageError } from '../../../domain/errors.ts'
-import { nearest } from '../../../domain/suggest.ts'
+import { nearest, suggest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import type { ModelId } from './model-id.ts'
@@ -9,8 +9,7 @@ import { cachedIds } from './snapshot.ts'
 
 /** For a text that is neither an existing path nor a possible id. */
 export function noSuchPath(text: string, cwd: string): UsageError {
-  const near = nearFile(text, cwd)
-  const advice = near ? `did you mean ${near}?` : 'give a folder, a file, or an id such as owner/name'
+  const advice = suggest(nearFile(text, cwd), 'give a folder, a file, or an id such as owner/name')
   return new UsageError('missing-model', `${cleanText(text, 200)} does not exist; ${advice}`)
 }
 
@@ -27,9 +26,8 @@ export function notHere(
     ? `the Hugging Face cache ${cache} has only a part of ${text}`
     : `${text} is neither a folder here nor in the Hugging Face cache ${cache}`
   const meant = isPartial ? null : (near ?? nearest(id, cachedIds(cache)))
-  const advice = meant
-    ? `did you mean ${meant}?`
-    : `allow access to the hub, or download it on a machine with access (hf download ${id}) and give the folder`
+  const download = `download it on a machine with access (hf download ${id}) and give the folder`
+  const advice = suggest(meant, `allow access to the hub, or ${download}`)
   return new UsageError('offline', `${found}, and ${settings.offlineBecause} forbids asking the hub; ${advice}`)
 }
 
@@ -37,7 +35,7 @@ export function notHere(
 export function withNearPath(error: UsageError, text: string, cwd: string): UsageError {
   const near = error.code === 'unknown-model' || error.code === 'login' ? nearFile(text, cwd) : null
   if (near === null) return error
-  return new UsageError(error.code, `${error.message}; or did you mean the path ${near}?`, { cause: error })
+  return new UsageError(error.code, `${error.message}; or ${suggest(`the path ${near}`)}`, { cause: error })
 }
 
 const KINDS = { onnx: 'ONNX model', safetensors: 'safetensors weights' }

@@ -1,5 +1,5 @@
 import { type MetricRule, type MetricTolerance, OPERATORS, TOLERANCE_KINDS } from '../../../domain/convergence.ts'
-import { unknown } from '../../../domain/suggest.ts'
+import { suggestWord } from '../../../domain/suggest.ts'
 import { refuseRule } from '../curves/rule-words.ts'
 import { checkedName } from './read-parsing.ts'
 import type { TestSection } from './test-section.ts'
@@ -24,8 +24,7 @@ export function readRules(test: TestSection, warnings: string[]): Record<string,
 
 function withoutParser(metrics: TestSection, parsers: TestSection, name: string): Error {
   const others = parsers.keys.filter((key) => key !== 'step_num' && key !== 'model_save')
-  const hint = unknown('convergence', '', name, others).message.split('; ')[1]
-  return metrics.refuse(name, `has no parser; add ${quoted(name)} to log_parsing (${hint})`)
+  return metrics.refuse(name, `has no parser; add ${quoted(name)} to log_parsing (${suggestWord(name, others)})`)
 }
 
 function readRule(metrics: TestSection, name: string, warnings: string[]): MetricRule {

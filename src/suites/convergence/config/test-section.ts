@@ -1,5 +1,5 @@
 import { UsageError } from '../../../domain/errors.ts'
-import { unknown } from '../../../domain/suggest.ts'
+import { describeUnknown } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { quoted, type YamlMap, type YamlTree } from './yaml-tree.ts'
 
@@ -35,8 +35,8 @@ export class TestSection {
   allow(known: readonly string[], hint = ''): this {
     for (const key of this.keys) {
       if (known.includes(key)) continue
-      const { message } = unknown('convergence', `key ${quoted(key)} in ${this.path}`, key, known)
-      throw this.#refuse(this.#map.entries.get(key)!, `${message}${hint}`)
+      const text = describeUnknown(`key ${quoted(key)} in ${this.path}`, key, known)
+      throw this.#refuse(this.#map.entries.get(key)!, `${text}${hint}`)
     }
     return this
   }
@@ -79,8 +79,8 @@ export class TestSection {
     const text = this.text(key, what)
     const found = known.find((word) => word === text)
     if (found !== undefined) return found
-    const { message } = unknown('convergence', `${this.pathOf(key)} ${quoted(text)}`, text, known)
-    throw this.#refuse(this.#map.entries.get(key)!, message)
+    const problem = describeUnknown(`${this.pathOf(key)} ${quoted(text)}`, text, known)
+    throw this.#refuse(this.#map.entries.get(key)!, problem)
   }
 
   number(key: string, what: string, range: NumberRange): number {

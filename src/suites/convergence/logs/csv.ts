@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../../domain/convergence.ts'
 import { FormatError } from '../../../domain/errors.ts'
-import { nearest } from '../../../domain/suggest.ts'
+import { suggestWord } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import type { Finder, Parsing } from '../config/contract.ts'
 import { EventFinder } from './event-finder.ts'
@@ -68,8 +68,7 @@ class CsvReader implements FileReader {
     return this.#columns
       .filter((column) => !this.#header?.has(column))
       .map((column) => {
-        const near = nearest(column, names)
-        const hint = near ? `did you mean "${cleanText(near, 80)}"?` : `it has ${cleanText(names.join(', '), 200)}`
+        const hint = suggestWord(column, names, `it has ${cleanText(names.join(', '), 200)}`)
         return `the CSV file has no column "${cleanText(column, 80)}"; ${hint}`
       })
   }

@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../../domain/convergence.ts'
 import { entryOf } from '../../../domain/entry.ts'
-import { nearest } from '../../../domain/suggest.ts'
+import { suggestWord } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import type { Parsing } from '../config/contract.ts'
 import { EventRecords } from './event-records.ts'
@@ -49,8 +49,7 @@ class Tensorboard implements FileReader {
     const missing = [...this.#places.keys()].filter((tag) => !this.#tags.has(tag) && this.#tags.size > 0)
     const lines = missing.map((tag) => {
       const tags = [...this.#tags]
-      const near = nearest(tag, tags)
-      const hint = near ? `did you mean "${cleanText(near, 80)}"?` : `there are ${cleanText(tags.join(', '), 200)}`
+      const hint = suggestWord(tag, tags, `there are ${cleanText(tags.join(', '), 200)}`)
       return `no TensorBoard event has the tag "${cleanText(tag, 80)}"; ${hint}`
     })
     const steps = this.#hasBadStep ? ['TensorBoard events with a step below 0 were left out'] : []

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { UsageError } from '../../../domain/errors.ts'
+import { suggest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import { folderDigest } from '../../../models/hugging-face/model-folder.ts'
@@ -119,11 +120,8 @@ export async function learntNoise(
 }
 
 function noFile(given: string, path: string): UsageError {
-  const near = nearFile(path)
-  const advice = near
-    ? `did you mean ${near}?`
-    : 'assay thresholds writes one from the files of assay decoders baseline'
-  return new UsageError('thresholds', `--thresholds ${given} does not exist; ${advice}`)
+  const source = 'assay thresholds writes one from the files of assay decoders baseline'
+  return new UsageError('thresholds', `--thresholds ${given} does not exist; ${suggest(nearFile(path), source)}`)
 }
 
 /** By the whole name: `org/m` is not `org/m-big`. */

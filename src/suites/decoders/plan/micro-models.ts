@@ -3,6 +3,7 @@ import { copyFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/json.ts'
+import { suggest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { makeFolderAtomic } from '../../../files/disk/atomic-folder.ts'
 import { digestOf, FileDigests } from '../../../files/disk/digest.ts'
@@ -37,11 +38,8 @@ export function trainedMicro(given: string, { cwd, decoders }: DecodersAsked): M
 }
 
 function noHome(given: string, path: string): UsageError {
-  const near = nearFile(path)
-  const advice = near
-    ? `did you mean ${near}?`
-    : 'it holds trained models of three layers, in folders named after the models'
-  return new UsageError('micro', `--micro-home ${given} does not exist; ${advice}`)
+  const holds = 'it holds trained models of three layers, in folders named after the models'
+  return new UsageError('micro', `--micro-home ${given} does not exist; ${suggest(nearFile(path), holds)}`)
 }
 
 /** Random weights in the model's own configuration, written once. */

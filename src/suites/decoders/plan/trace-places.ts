@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../../../domain/errors.ts'
+import { suggest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import type { LaunchContext } from '../../../runtimes/contract.ts'
@@ -41,8 +42,7 @@ function noFolder(flag: string): UsageError {
 }
 
 function noTraces(given: string, folder: string): string {
-  const near = nearFile(folder)
-  const advice = near ? `did you mean ${near}?` : '--save-traces makes it'
+  const advice = suggest(nearFile(folder), '--save-traces makes it')
   return `--validation-info-dir ${given} does not exist, so nothing is taken from it; ${advice}`
 }
 

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, extname, relative } from 'node:path'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
+import { suggest } from '../../../domain/suggest.ts'
 import { digestOf, type FileDigests } from '../../../files/disk/digest.ts'
 import { walkFiles } from '../../../files/disk/glob.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
@@ -130,7 +131,6 @@ function textOf(bytes: Uint8Array, where: string): string {
 }
 
 function noSource(path: string): UsageError {
-  const near = nearFile(path)
-  const advice = near ? `did you mean ${near}?` : 'give a .json, .jsonl or .txt file, or a folder of text files'
+  const advice = suggest(nearFile(path), 'give a .json, .jsonl or .txt file, or a folder of text files')
   return new UsageError('prompts', `prompts: ${path} does not exist; ${advice}`)
 }

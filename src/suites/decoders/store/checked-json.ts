@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/json.ts'
+import { suggest } from '../../../domain/suggest.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import { readShape } from '../../../files/formats/json-shape.ts'
@@ -26,8 +27,7 @@ async function readJson(path: string): Promise<unknown> {
       throw new FormatError('json', `${path} is not JSON; write it again`, { cause: error })
     const code = error instanceof Error && 'code' in error ? error.code : null
     if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EISDIR') throw error
-    const near = nearFile(path)
-    const hint = near ? `did you mean ${near}?` : 'give the path of one'
+    const hint = suggest(nearFile(path), 'give the path of one')
     throw new UsageError('file', `${path} is not a file; ${hint}`, { cause: error })
   }
 }

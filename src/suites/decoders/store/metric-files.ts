@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
+import { suggest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { writeFileAtomic } from '../../../files/disk/atomic.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
@@ -57,8 +58,7 @@ export function findMetricFiles(given: string, cwd: string): MetricFile[] {
 }
 
 function noFolder(folder: string, cwd: string): UsageError {
-  const near = nearFile(folder, cwd)
-  const hint = near ? `did you mean ${near}?` : 'assay decoders baseline writes one, --metrics-dir names another'
+  const hint = suggest(nearFile(folder, cwd), 'assay decoders baseline writes one, --metrics-dir names another')
   return new UsageError('metrics', `${folder} is not a folder of metric files; ${hint}`)
 }
 

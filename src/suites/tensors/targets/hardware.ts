@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { UsageError } from '../../../domain/errors.ts'
-import { nearest } from '../../../domain/suggest.ts'
+import { nearest, suggest } from '../../../domain/suggest.ts'
 import { type HardwareFile, type HardwareFiles, nameOfTarget, type Target } from '../../../domain/target.ts'
 import { readTextSync } from '../../../files/disk/regular-file.ts'
 import { TARGET_SCHEMAS } from '../../../runtimes/registry.ts'
@@ -100,6 +100,6 @@ function similar(path: string, given: string): string {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'))
   const near = nearest(basename(path), names)
   const others = names.slice(0, 10).join(', ')
-  if (near !== null) return `; did you mean ${join(dirname(given), near)}?`
+  if (near !== null) return `; ${suggest(join(dirname(given), near))}`
   return others ? `; found beside it: ${others}` : ''
 }
