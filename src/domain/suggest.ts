@@ -33,14 +33,21 @@ function listKnown(known: readonly string[]): string {
 
 /** The known word most similar to a mistyped one. */
 export function nearest(word: string, known: readonly string[]): string | null {
+  return rankSimilar(word, known)[0] ?? null
+}
+
+/** The known words that a mistyped one may stand for, the most similar first. */
+export function rankSimilar(word: string, known: readonly string[]): string[] {
   const most = (name: string) => Math.max(1, Math.floor(name.length / 3))
-  const ranked = known
-    // Skips words whose length differs too much, since a word may be very long.
-    .filter((name) => Math.abs(name.length - word.length) <= most(name))
-    .map((name) => ({ name, distance: editDistance(word, name) }))
-    .sort((a, b) => a.distance - b.distance)
-  const best = ranked[0]
-  return best && best.distance <= most(best.name) ? best.name : null
+  return (
+    known
+      // Skips words whose length differs too much, since a word may be very long.
+      .filter((name) => Math.abs(name.length - word.length) <= most(name))
+      .map((name) => ({ name, distance: editDistance(word, name) }))
+      .filter(({ name, distance }) => distance <= most(name))
+      .sort((a, b) => a.distance - b.distance)
+      .map(({ name }) => name)
+  )
 }
 
 /** Letters added, left out, changed, or two of them swapped. */

@@ -1,6 +1,7 @@
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, delimiter, dirname, resolve } from 'node:path'
 import { nearest, suggest } from '../../domain/suggest.ts'
+import { listNames } from '../../files/disk/list-names.ts'
 import { WorkerFailure } from '../failure.ts'
 import { findProgram, isExecutable } from './find-program.ts'
 
@@ -44,17 +45,8 @@ function similar(place: string): string {
 }
 
 function similarIn(name: string, folders: readonly string[]): string {
-  const near = nearest(name, folders.flatMap(namesIn))
+  const near = nearest(name, folders.flatMap(listNames))
   return near === null ? '' : `; ${suggest(near)}`
-}
-
-/** None where the folder is not there or may not be read. */
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 function isFile(path: string): boolean {

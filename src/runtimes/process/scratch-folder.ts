@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Environment, setVariables } from '../../domain/environment.ts'
+import { listNames } from '../../files/disk/list-names.ts'
 import { isGone, ownerWords } from './scratch-owner.ts'
 
 const OWNER_FILE = 'owner'
@@ -27,17 +28,9 @@ export function makeScratch(folder: string): void {
 
 /** Removes what workers left that were killed together with their host. */
 export async function sweepScratch(temporary: string): Promise<void> {
-  const folders = list(temporary).filter((name) => NAME.test(name))
+  const folders = listNames(temporary).filter((name) => NAME.test(name))
   const left = folders.map((name) => join(temporary, name)).filter(isLeft)
   await Promise.all(left.map((folder) => rm(folder, { recursive: true, force: true }).catch(() => {})))
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 function isLeft(folder: string): boolean {

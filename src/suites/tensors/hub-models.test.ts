@@ -17,7 +17,7 @@ beforeEach(() => {
   server.seen.length = 0
 })
 
-const cwd = projectWith({ 'models/a.onnx': scalingModel() })
+const cwd = projectWith({ 'models/a.onnx': scalingModel(), 'models/deep/notes.txt': '' })
 const home = folderWith()
 
 function invocation(words: string[], environment: Record<string, string> = {}) {
@@ -55,6 +55,7 @@ describe('a model that is named by its Hugging Face id', () => {
   test.each([
     ['modles', 'no file or folder "modles"; did you mean "models"?'],
     ['models/b.onnx', 'no file or folder "models/b.onnx"; did you mean "models/a.onnx"?'],
+    ['modles/deep', 'no file or folder "modles/deep"; did you mean "models/deep"?'],
     ['nowhere/net.onnx', 'no file or folder "nowhere/net.onnx"; give an .onnx file, a folder or a quoted glob'],
     ['./nowhere', 'no file or folder "./nowhere"; give an .onnx file'],
   ])('is not what %s is taken for: a mistyped path, for which nobody is asked', async (path, words) => {
