@@ -99,6 +99,7 @@ describe('cleanProse', () => {
 describe('widths', () => {
   test('counts wide and combining characters as a terminal does', () => {
     expect(['abc', '大', 'e\u0301', '🙂', '✓'].map(displayWidth)).toEqual([3, 2, 1, 2, 1])
+    expect(displayWidth('\u001b[32m✓\u001b[0m ok')).toBe(4)
   })
 
   test.each([0, 1, 2, 3, 10, 19, 20])('shortens to %i columns at most', (width) => {

@@ -68,11 +68,13 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}]/u
 const COMBINING = /\p{M}/u
 
-/** Terminal columns that clean text takes. */
+const COLOURS = /\u001b\[[0-9;]*m/g
+
+/** Terminal columns that clean text takes; our own colours take none. */
 export function displayWidth(text: string): number {
   if (PRINTABLE_ASCII.test(text)) return text.length
   let width = 0
-  for (const character of text) width += characterWidth(character)
+  for (const character of text.replace(COLOURS, '')) width += characterWidth(character)
   return width
 }
 

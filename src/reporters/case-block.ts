@@ -1,6 +1,7 @@
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { CaseError, Metric, OutputResult, Result, SensitivityBand, WorstPlace } from '../domain/result.ts'
 import { shellWord } from '../domain/shell.ts'
+import { FIGURES, tableLines } from '../domain/table.ts'
 import { formatShape } from '../domain/tensor.ts'
 import {
   cleanLog,
@@ -12,9 +13,7 @@ import {
   formatNumber,
   formatPair,
   shortenMiddle,
-  wrapText,
 } from '../domain/text.ts'
-import { alignRows } from './align-rows.ts'
 import { curveLines } from './curve-lines.ts'
 import { entryText } from './expected-lines.ts'
 import { brokenMetrics, errorText, judgedVerdict, metricText, metricWithProvenance, withinLimit } from './explain.ts'
@@ -56,7 +55,7 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
     ...(result.band ?? []).flatMap((band) => write('noise', bandText(band))),
     ...measurementLines(result, options.verbose).flatMap((line, i) => write(i === 0 ? 'ran' : '', line)),
     ...fileLines(result, options),
-    `  ${options.style.paint('dim', 'reproduce'.padEnd(LABEL_WIDTH))}${commandText(result.reproduce)}`,
+    `  ${paintLabel(options.style, 'reproduce')}${commandText(result.reproduce)}`,
     ...lookLines(result, options),
   ]
 }
@@ -71,7 +70,7 @@ function lookLines({ id, verdict, artifacts }: Result, { style, folder }: BlockO
   const keeps = (side: string) => artifacts.some(({ name }) => name === `${side}.safetensors`)
   if (verdict === 'pass' || !keeps('reference') || !keeps('target')) return []
   const command = `assay diff ${shellWord(id)} --run ${shellWord(runWord(folder))}`
-  return [`  ${style.paint('dim', 'look'.padEnd(LABEL_WIDTH))}${commandText(command)}`]
+  return [`  ${paintLabel(style, 'look')}${commandText(command)}`]
 }
 
 /** An error before the comparison has nothing to cover. */
@@ -84,14 +83,16 @@ type BlockWriter = (label: string, text: string | undefined) => string[]
 
 /** Lines with a label in front and wrapped text beside it; no text, no lines. */
 export function blockWriter(style: Style, indent = 2): BlockWriter {
-  const margin = indent + LABEL_WIDTH
+  const look = { columns: [{ width: LABEL_WIDTH - 1 }], gap: 1, room: style.columns - indent }
   return (label, text) => {
     if (!text) return []
-    return wrapText(text, style.columns - margin).map((line, i) => {
-      const head = i === 0 && label ? style.paint('dim', label.padEnd(LABEL_WIDTH)) : ' '.repeat(LABEL_WIDTH)
-      return `${' '.repeat(indent)}${head}${line}`
-    })
+    return tableLines([[style.paint('dim', label), text]], look).map((line) => `${' '.repeat(indent)}${line}`)
   }
+}
+
+/** In front of a text that is not wrapped. */
+export function paintLabel(style: Style, label: string): string {
+  return style.paint('dim', label.padEnd(LABEL_WIDTH))
 }
 
 function title(result: Result, { style, durationMs }: BlockOptions): string {
@@ -126,7 +127,7 @@ function textLines({ texts = [] }: Result, { style, verbose }: BlockOptions): st
   return texts
     .slice(0, verbose ? texts.length : TEXTS_SHOWN)
     .flatMap(({ title, lines }) => [
-      `  ${style.paint('dim', 'text'.padEnd(LABEL_WIDTH))}${cleanText(title, 200)}`,
+      `  ${paintLabel(style, 'text')}${cleanText(title, 200)}`,
       ...lines.flatMap(({ label, text }) => write(cleanText(label, LABEL_WIDTH - 1), cleanText(text, 2000))),
     ])
 }
@@ -192,7 +193,7 @@ function metricLine(metric: Metric, style: Style): string {
 
 function outputTitle(output: OutputResult, style: Style): string {
   const verdict = paintVerdict(style, output.verdict, `${style.symbol(output.verdict)} ${output.verdict}`)
-  return `  ${style.paint('dim', 'output'.padEnd(LABEL_WIDTH))}${cleanText(output.name, 200)}  ${kindText(output)}${verdict}`
+  return `  ${paintLabel(style, 'output')}${cleanText(output.name, 200)}  ${kindText(output)}${verdict}`
 }
 
 /** Numbers that a program logged are no tensors. */
@@ -215,7 +216,7 @@ function mismatchText(output: OutputResult): string | undefined {
 function worstLines(places: readonly WorstPlace[], output: string | null, options: BlockOptions): string[] {
   const rows = places.slice(0, options.verbose ? places.length : WORST_SHOWN).map((place) => placeCells(place, output))
   if (rows.length === 0) return []
-  const table = alignRows([['worst at', 'reference', 'target', 'error', 'allowed'], ...rows])
+  const table = tableLines([['worst at', 'reference', 'target', 'error', 'allowed'], ...rows], FIGURES)
   if (displayWidth(table[0]!) + 4 <= options.style.columns) {
     return table.map((line, i) => `    ${i === 0 ? options.style.paint('dim', line) : line}`)
   }
@@ -259,7 +260,7 @@ const FILES_SHOWN = 6
 function fileLines({ artifacts }: Result, { style, folder, verbose }: BlockOptions): string[] {
   const shown = verbose ? artifacts : artifacts.slice(0, FILES_SHOWN)
   const hidden = artifacts.length - shown.length
-  const label = (i: number) => `  ${style.paint('dim', (i === 0 ? 'files' : '').padEnd(LABEL_WIDTH))}`
+  const label = (i: number) => `  ${paintLabel(style, i === 0 ? 'files' : '')}`
   const lines = shown.map((artifact, i) => {
     const path = isAbsolute(artifact.path) ? artifact.path : join(folder, artifact.path)
     return `${label(i)}${cleanText(artifact.name, 80)}  ${cleanText(path)}  ${formatBytes(artifact.bytes)}`

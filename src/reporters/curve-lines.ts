@@ -1,6 +1,6 @@
 import type { Curve } from '../domain/result.ts'
+import { FIGURES, tableLines } from '../domain/table.ts'
 import { cleanText, displayWidth, formatNumber, formatPair, shortenMiddle } from '../domain/text.ts'
-import { alignRows } from './align-rows.ts'
 import { paintVerdict, type Style } from './style.ts'
 
 const HEAD = ['metric', 'recorded', 'replayed', 'furthest apart', 'allowed there']
@@ -17,7 +17,7 @@ const ASCII_LEVELS = '_.-=oO#@'
 export function curveLines(curves: readonly Curve[], style: Style): string[] {
   if (curves.length === 0) return []
   const rows = curves.map((curve) => rowOf(curve, style))
-  const [head, ...lines] = alignRows(fitted([HEAD, ...rows], style.columns - INDENT))
+  const [head, ...lines] = tableLines(fitted([HEAD, ...rows], style.columns - INDENT), FIGURES)
   return [style.paint('dim', head!), ...lines.map((line, i) => paintLine(line, curves[i]!, style))]
 }
 

@@ -18,9 +18,9 @@ const results = [
 describe('model × target', () => {
   test('a cell is the worst verdict with how many cases have it, and blank is not judged', () => {
     expect(matrixLines(results, styleOf(80), false).join('\n')).toMatchInlineSnapshot(`
-      "model       a   b
-      silero_vad  ✓   ✗2
-      ppocr/det   ○   -
+      "model       a  b
+      silero_vad  ✓  ✗2
+      ppocr/det   ○  -
       ✓ pass  ✗ fail  ? inconclusive  ○ skip"
     `)
   })
@@ -63,7 +63,7 @@ describe('model × target', () => {
       sampleResult({ model: `m${i}`, target: 'b', verdict: i === 50 ? 'error' : 'pass' }),
     ]).flat()
     expect(matrixLines(many, styleOf(80), false).slice(1, 3)).toEqual([
-      'm50    ✓   !',
+      'm50    ✓  !',
       '… 59 more models (-v shows them)',
     ])
     expect(matrixLines(many, styleOf(80), true)).toHaveLength(1 + 60 + 1)

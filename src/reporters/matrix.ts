@@ -1,4 +1,5 @@
 import type { Result } from '../domain/result.ts'
+import { tableLines } from '../domain/table.ts'
 import { cleanText, displayWidth, shortenMiddle, wrapText } from '../domain/text.ts'
 import { type Verdict, worstVerdict } from '../domain/verdict.ts'
 import { paintVerdict, type Style, symbolLegend } from './style.ts'
@@ -51,20 +52,14 @@ function tables(models: readonly string[], targets: readonly string[], cells: Ce
   const fits = first + heads.reduce((sum, head) => sum + 2 + displayWidth(head), 0) <= style.columns
   const labels = fits ? heads : targets.map((_, i) => `[${i + 1}]`)
   const legend = fits ? [] : heads.map((head, i) => `[${i + 1}] ${shortenMiddle(head, style.columns - 6)}`)
-  const widths = targets.map((target, i) => columnWidth(labels[i]!, target, cells))
-  const table = (columns: readonly number[]) => [
-    style.paint('dim', [pad('model', first), ...columns.map((c) => pad(labels[c]!, widths[c]!))].join('  ').trimEnd()),
-    ...models.map((model, row) => {
-      const drawn = columns.map((c) => drawCell(cells.get(model)!.get(targets[c]!), widths[c]!, style))
-      return [pad(shortenMiddle(names[row]!, first), first), ...drawn].join('  ').trimEnd()
-    }),
-  ]
+  const drawn = models.map((model) => targets.map((target) => drawCell(cells.get(model)!.get(target), style)))
+  const widths = labels.map((label, i) => Math.max(displayWidth(label), ...drawn.map((row) => displayWidth(row[i]!))))
+  const table = (columns: readonly number[]) => {
+    const rows = drawn.map((row, i) => [shortenMiddle(names[i]!, first), ...columns.map((c) => row[c]!)])
+    const [head = '', ...lines] = tableLines([['model', ...columns.map((c) => labels[c]!)], ...rows])
+    return [style.paint('dim', head), ...lines]
+  }
   return [...legend, ...splitColumns(widths, style.columns - first).flatMap(table)]
-}
-
-function columnWidth(label: string, target: string, cells: Cells): number {
-  const counts = [...cells.values()].map((row) => String(row.get(target)?.length ?? '').length + 1)
-  return counts.reduce((widest, width) => Math.max(widest, width), displayWidth(label))
 }
 
 function splitColumns(widths: readonly number[], room: number): number[][] {
@@ -82,18 +77,14 @@ function splitColumns(widths: readonly number[], room: number): number[][] {
 }
 
 /** What was skipped says nothing where something was judged. */
-function drawCell(all: readonly Verdict[] | undefined, width: number, style: Style): string {
-  if (!all) return pad('-', width)
+function drawCell(all: readonly Verdict[] | undefined, style: Style): string {
+  if (!all) return '-'
   const judged = all.filter((verdict) => verdict !== 'skip')
   const verdicts = judged.length > 0 ? judged : all
   const worst = worstVerdict(verdicts)
   const count = verdicts.filter((verdict) => verdict === worst).length
   const text = `${style.symbol(worst)}${worst === 'pass' || verdicts.length === 1 ? '' : count}`
-  return paintVerdict(style, worst, text) + ' '.repeat(Math.max(width - displayWidth(text), 0))
-}
-
-function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(width - displayWidth(text), 0))
+  return paintVerdict(style, worst, text)
 }
 
 function unique(words: readonly string[]): string[] {

@@ -1,9 +1,17 @@
 import type { Result } from '../domain/result.ts'
 import type { RunHeader, RunState } from '../domain/run.ts'
-import { cleanProse, cleanText, formatClock, formatDuration, shortenMiddle, wrapText } from '../domain/text.ts'
+import { FIGURES, tableLines } from '../domain/table.ts'
+import {
+  cleanProse,
+  cleanText,
+  displayWidth,
+  formatClock,
+  formatDuration,
+  shortenMiddle,
+  wrapText,
+} from '../domain/text.ts'
 import { countVerdicts, EXIT, STAGES, type Verdict } from '../domain/verdict.ts'
 import { isFailure } from '../runs/record/summary.ts'
-import { alignRows } from './align-rows.ts'
 import { countsText } from './explain.ts'
 import { paintVerdict, type Style } from './style.ts'
 
@@ -23,7 +31,7 @@ export function stageLines(run: RunHeader, style: Style): string[] {
     return [[stage, times[0]!, String(spent.count), times[1]!, times[2]!]]
   })
   if (rows.length === 0) return []
-  const [head, ...body] = alignRows([['stage', 'total', 'count', 'mean', 'min'], ...rows])
+  const [head, ...body] = tableLines([['stage', 'total', 'count', 'mean', 'min'], ...rows], FIGURES)
   return [style.paint('dim', head!), ...body]
 }
 
@@ -33,10 +41,10 @@ export function slowestLines(durationsMs: ReadonlyMap<string, number>, style: St
   const shown = ranked.sort((a, b) => b[1] - a[1]).slice(0, SLOWEST_SHOWN)
   if (shown.length === 0) return []
   const times = shown.map(([, durationMs]) => formatDuration(durationMs))
-  const width = Math.max(...times.map((time) => time.length))
-  const names = shown.map(([id]) => shortenMiddle(cleanText(id), style.columns - width - 4))
-  const lines = names.map((name, i) => `  ${times[i]!.padStart(width)}  ${name}`)
-  return [style.paint('dim', 'slowest cases'), ...lines]
+  const room = style.columns - Math.max(...times.map(displayWidth)) - 4
+  const rows = shown.map(([id], i) => [times[i]!, shortenMiddle(cleanText(id), room)])
+  const lines = tableLines(rows, { columns: [{ align: 'right' }, {}] })
+  return [style.paint('dim', 'slowest cases'), ...lines.map((line) => `  ${line}`)]
 }
 
 /** Cases that failed, by id, where the blocks of many have scrolled away; layers have a list of their own. */

@@ -2,8 +2,6 @@ import { displayWidth, withoutCommands } from '../domain/text.ts'
 import type { TextStream } from './context.ts'
 import { asciiSigns, columnsOf, type Style } from './style.ts'
 
-const SGR = /\u001b\[[0-9;]*m/g
-
 /** Lines that stay, and below them, on a terminal, a block that is drawn anew. */
 export class Screen {
   readonly #stream: TextStream
@@ -42,5 +40,5 @@ function sameLines(a: readonly string[], b: readonly string[]): boolean {
 }
 
 function rowsOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(displayWidth(line.replace(SGR, '')) / columns))
+  return Math.max(1, Math.ceil(displayWidth(line) / columns))
 }

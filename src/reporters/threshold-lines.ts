@@ -1,7 +1,8 @@
+import { tableLines } from '../domain/table.ts'
 import { cleanText, formatNumber, shortenMiddle } from '../domain/text.ts'
 import type { ThresholdsFile } from '../suites/decoders/store/thresholds-file.ts'
 
-const WIDTHS = [24, 10, 8, 10, 10, 10] as const
+const NAME_COLUMNS = 24
 
 /** The thresholds of every shape, with the bounds within which more tokens would move them. */
 export function thresholdLines({ shapes, metrics }: ThresholdsFile): string[] {
@@ -10,11 +11,11 @@ export function thresholdLines({ shapes, metrics }: ThresholdsFile): string[] {
     ...shapes.flatMap((shape) => metricRows(shapeName(shape), shape.metrics)),
     ...(shapes.length > 1 ? metricRows('all together', metrics) : []),
   ]
-  return rows.map((cells) => `  ${cells.map((cell, i) => cell.padEnd(WIDTHS[i]!)).join(' ')}`.trimEnd())
+  return tableLines(rows, { columns: [{}, {}, { align: 'right' }] }).map((line) => `  ${line}`)
 }
 
 function shapeName({ batchSize, promptLength, newTokens, dtype }: ThresholdsFile['shapes'][0]): string {
-  return shortenMiddle(cleanText(`b${batchSize}/s${promptLength}/n${newTokens} ${dtype}`), WIDTHS[0])
+  return shortenMiddle(cleanText(`b${batchSize}/s${promptLength}/n${newTokens} ${dtype}`), NAME_COLUMNS)
 }
 
 function metricRows(name: string, metrics: ThresholdsFile['metrics']): string[][] {

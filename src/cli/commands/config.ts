@@ -1,3 +1,4 @@
+import { tableLines } from '../../domain/table.ts'
 import { cleanText, displayWidth, shortenMiddle } from '../../domain/text.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { type ExplainedSetting, type ExplainedSettings, explainSettings } from '../../library/explain-settings.ts'
@@ -24,35 +25,28 @@ function document({ file, groups }: ExplainedSettings) {
 }
 
 const LONGEST = 500
-const WIDEST_KEY = 26
-const WIDEST_VALUE = 34
+const KEY_COLUMNS = 26
+const VALUE_COLUMNS = 34
 
 function settingLines({ file, groups }: ExplainedSettings, showOrigin: boolean, style: Style): string[] {
-  const all = groups.flatMap(({ settings }) => settings)
-  const keyWidth = Math.min(WIDEST_KEY, Math.max(...all.map(({ key }) => displayWidth(cleanText(key)))))
   const head = file === null ? 'no configuration file here; assay init writes one' : cleanText(file, LONGEST)
-  const lines = groups.flatMap(({ title, settings }) => [
-    '',
-    style.paint('bold', title),
-    ...settings.map((setting) => settingLine(setting, keyWidth, showOrigin, style)),
-  ])
+  const keys = groups.flatMap(({ settings }) => settings.map(({ key }) => displayWidth(shownKey(key))))
+  const columns = [{ width: Math.max(...keys) }, { width: VALUE_COLUMNS }, {}]
+  const lines = groups.flatMap(({ title, settings }) => {
+    const rows = settings.map((setting) => settingCells(setting, showOrigin, style))
+    return ['', style.paint('bold', title), ...tableLines(rows, { columns }).map((line) => `  ${line}`)]
+  })
   return [style.paint('dim', head), ...lines]
 }
 
-function settingLine(
-  { key, text, value, origin }: ExplainedSetting,
-  keyWidth: number,
-  showOrigin: boolean,
-  style: Style,
-) {
-  const name = padded(shortenMiddle(cleanText(key), keyWidth), keyWidth)
-  const shown = cleanText(text, LONGEST) || '–'
-  const painted = style.paint(value === null ? 'dim' : 'bold', showOrigin ? padded(shown, WIDEST_VALUE) : shown)
-  if (!showOrigin) return `  ${name}  ${painted}`
-  const source = origin.source === 'config file' ? origin.name! : [origin.source, origin.name].filter(Boolean).join(' ')
-  return `  ${name}  ${painted}  ${style.paint('dim', cleanText(source, LONGEST))}`
+function shownKey(key: string): string {
+  return shortenMiddle(cleanText(key), KEY_COLUMNS)
 }
 
-function padded(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - displayWidth(text)))
+function settingCells({ key, text, value, origin }: ExplainedSetting, showOrigin: boolean, style: Style): string[] {
+  const shown = cleanText(text, LONGEST) || '–'
+  const cells = [shownKey(key), style.paint(value === null ? 'dim' : 'bold', shown)]
+  if (!showOrigin) return cells
+  const source = origin.source === 'config file' ? origin.name! : [origin.source, origin.name].filter(Boolean).join(' ')
+  return [...cells, style.paint('dim', cleanText(source, LONGEST))]
 }

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { shellWord } from '../../domain/shell.ts'
-import { cleanText, displayWidth, wrapText } from '../../domain/text.ts'
+import { tableLines } from '../../domain/table.ts'
+import { cleanText, wrapText } from '../../domain/text.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { targetsHere } from '../../library/doctor/targets-here.ts'
 import { CI_KINDS, readCi } from '../../library/init/ci-text.ts'
@@ -110,12 +111,9 @@ function wordsOf(answer: string): string[] {
 }
 
 function summaryLines({ files, unread }: ProjectPlan, folder: string, cwd: string, style: Style): string[] {
-  const names = files.map(({ path }) => cleanText(shownPath(path, cwd), 200))
-  const width = Math.max(...names.map(displayWidth))
-  const lines = files.map(({ what }, i) => {
-    const name = names[i]!
-    const sign = style.paint('green', style.ascii ? '+' : '✓')
-    return `${sign} ${name}${' '.repeat(width - displayWidth(name))}  ${style.paint('dim', cleanText(what, 200))}`
+  const sign = style.paint('green', style.ascii ? '+' : '✓')
+  const rows = files.map(({ path, what }) => {
+    return [`${sign} ${cleanText(shownPath(path, cwd), 200)}`, style.paint('dim', cleanText(what, 200))]
   })
   const passed = unread.map(
     (path) => `! ${cleanText(shownPath(path, cwd), 200)} is no longer read; the new configuration comes first`,
@@ -125,5 +123,5 @@ function summaryLines({ files, unread }: ProjectPlan, folder: string, cwd: strin
   const types = hasAssay(folder)
     ? []
     : [style.paint('dim', 'npm install --save-dev assay gives your editor the types of the configuration')]
-  return [...lines, ...passed, '', `next: ${style.paint('bold', next)}`, ...types]
+  return [...tableLines(rows), ...passed, '', `next: ${style.paint('bold', next)}`, ...types]
 }

@@ -2,7 +2,8 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import { unknown } from '../../domain/suggest.ts'
-import { cleanText, displayWidth, formatBytes } from '../../domain/text.ts'
+import { FIGURES, tableLines } from '../../domain/table.ts'
+import { cleanText, formatBytes } from '../../domain/text.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { resolveOptions } from '../../options/resolve.ts'
 import { omit, specsOf, type Values as ValuesOf } from '../../options/table.ts'
@@ -95,11 +96,10 @@ function title({ family, layers, hidden, heads, keyValueHeads, vocabulary }: Dec
 }
 
 function fileLines(folder: string, files: readonly string[], cwd: string, style: Style): string[] {
-  const names = files.map((name) => cleanText(join(folder, name), 200))
-  const width = Math.max(...names.map(displayWidth))
-  return names.map((name, i) => {
-    const size = formatBytes(statSync(resolve(cwd, folder, files[i]!)).size)
-    const sign = style.paint('green', style.ascii ? '+' : '✓')
-    return `${sign} ${name}${' '.repeat(width - displayWidth(name))}  ${style.paint('dim', size.padStart(10))}`
+  const sign = style.paint('green', style.ascii ? '+' : '✓')
+  const rows = files.map((name) => {
+    const size = formatBytes(statSync(resolve(cwd, folder, name)).size)
+    return [`${sign} ${cleanText(join(folder, name), 200)}`, style.paint('dim', size)]
   })
+  return tableLines(rows, FIGURES)
 }

@@ -1,3 +1,4 @@
+import { tableLines } from '../../domain/table.ts'
 import type { NodeProto } from '../generated/onnx-ml_pb.ts'
 import { changedAttributes, type FormFacts, type GraphChanges, opOf, type Replacement } from './graph-changes.ts'
 import { attributeText, cleanName, inputText } from './listing.ts'
@@ -75,11 +76,11 @@ function opsText(nodes: readonly NodeProto[], textOf: (node: NodeProto) => strin
 
 function opTable(before: FormFacts, after: FormFacts): string[] {
   const ops = [...new Set([...before.nodesByOp.keys(), ...after.nodesByOp.keys()])].sort()
-  const rows = ops.map((op) => [cleanName(op), before.nodesByOp.get(op) ?? 0, after.nodesByOp.get(op) ?? 0] as const)
-  const width = Math.max(2, ...rows.map(([op]) => op.length))
-  const line = (op: string, ...cells: readonly (string | number)[]) =>
-    [op.padEnd(width), ...cells.map((cell) => String(cell).padStart(7))].join('').trimEnd()
-  return [line('op', 'before', 'after'), ...rows.map(([op, old, now]) => line(op, old, now, old === now ? '' : '*'))]
+  const rows = ops.map((op) => {
+    const [old, now] = [before, after].map(({ nodesByOp }) => nodesByOp.get(op) ?? 0)
+    return [cleanName(op), String(old), String(now), old === now ? '' : '*']
+  })
+  return tableLines([['op', 'before', 'after', ''], ...rows], { columns: [{}, { align: 'right', width: 6 }], gap: 1 })
 }
 
 function section(title: string, lines: readonly string[], count = lines.length): string[] {

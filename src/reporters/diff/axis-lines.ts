@@ -1,5 +1,6 @@
 import type { AxisProfile } from '../../compare/diff/axis-profiles.ts'
 import { percent } from '../../compare/diff/structure-findings.ts'
+import { tableLines } from '../../domain/table.ts'
 import { displayWidth } from '../../domain/text.ts'
 import type { Style } from '../style.ts'
 
@@ -10,15 +11,9 @@ const LISTED = 2
 
 /** Which indices of every axis hold the squared error: the worst by name, all of them as a line. */
 export function axisLines(axes: readonly AxisProfile[], style: Style): string[] {
-  const names = axes.map(({ axis, size }) => `  axis ${axis} (${size})`)
-  const longest = Math.max(...names.map(displayWidth))
-  const heads = axes.map((profile, i) => `${names[i]!.padEnd(longest)}  ${worstIndices(profile)}`)
-  const width = Math.max(...heads.map(displayWidth))
-  return axes.map((profile, i) => {
-    const room = Math.min(MOST_COLUMNS, style.columns - width - 2)
-    const line = room >= 8 ? lineOf(profile.sums, room, style) : ''
-    return `${heads[i]!}${' '.repeat(width - displayWidth(heads[i]!))}  ${line}`.trimEnd()
-  })
+  const heads = tableLines(axes.map((profile) => [`  axis ${profile.axis} (${profile.size})`, worstIndices(profile)]))
+  const room = Math.min(MOST_COLUMNS, style.columns - Math.max(...heads.map(displayWidth)) - 2)
+  return tableLines(axes.map(({ sums }, i) => [heads[i]!, room >= 8 ? lineOf(sums, room, style) : '']))
 }
 
 function worstIndices({ sums, binSize }: AxisProfile): string {

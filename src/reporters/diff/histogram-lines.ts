@@ -1,5 +1,6 @@
 import type { ErrorBin, ErrorHistogram } from '../../compare/diff/error-histogram.ts'
 import { formatLimit } from '../../compare/rules/rule-text.ts'
+import { tableLines } from '../../domain/table.ts'
 import { formatNumber } from '../../domain/text.ts'
 import type { Style } from '../style.ts'
 
@@ -25,13 +26,12 @@ export function histogramLines({ zero, bins }: ErrorHistogram, limits: Limits | 
   if (bins.length === 0) return []
   const rows = [{ label: '0', from: -1, to: 0, count: zero }, ...fewer(bins).map(labelled)]
   const most = Math.max(...rows.map(({ count }) => count))
-  const width = Math.max(...rows.map(({ label }) => label.length))
-  const digits = String(most).length
-  return rows.map((row) => {
-    const bar = barOf(row.count / most, style)
+  const cells = rows.map((row) => {
     const mark = limits && meets(row, limits) ? `  ${style.paint('yellow', '◂ limit')}` : ''
-    return `  ${row.label.padStart(width)}  ${String(row.count).padStart(digits)}  ${bar}${mark}`.trimEnd()
+    return [row.label, String(row.count), `${barOf(row.count / most, style)}${mark}`]
   })
+  const lines = tableLines(cells, { columns: [{ align: 'right' }, { align: 'right' }, {}] })
+  return lines.map((line) => `  ${line}`)
 }
 
 function labelled(bin: ErrorBin): ErrorBin & { label: string } {

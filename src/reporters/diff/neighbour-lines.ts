@@ -1,6 +1,6 @@
 import type { Neighbours, Picture } from '../../compare/diff/picture.ts'
+import { FIGURES, tableLines } from '../../domain/table.ts'
 import { displayWidth, formatNumber } from '../../domain/text.ts'
-import { alignRows } from '../align-rows.ts'
 import type { Style } from '../style.ts'
 
 /** Fewer digits where there is no room for more. */
@@ -39,5 +39,5 @@ function table(
     const cells = values.slice(row * grid.columns, (row + 1) * grid.columns)
     return [hasRowIndex ? `[${grid.firstRow + row}]` : '', ...cells.map((value) => formatNumber(value, digits))]
   })
-  return alignRows([head, ...rows])
+  return tableLines([head, ...rows], FIGURES)
 }

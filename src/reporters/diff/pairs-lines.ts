@@ -1,7 +1,7 @@
 import type { OutputResult } from '../../domain/result.ts'
+import { FIGURES, tableLines } from '../../domain/table.ts'
 import { formatShape } from '../../domain/tensor.ts'
 import { cleanText, formatNumber, shortenMiddle } from '../../domain/text.ts'
-import { alignRows } from '../align-rows.ts'
 import { paintVerdict, type Style } from '../style.ts'
 
 const SHOWN = 12
@@ -18,7 +18,7 @@ const ONE_WORD: Readonly<Record<string, string>> = {
 /** One line per tensor, worst first, and how many there are of which verdict. */
 export function pairsLines(outputs: readonly OutputResult[], style: Style, verbose: boolean): string[] {
   const shown = verbose ? outputs : outputs.slice(0, SHOWN)
-  const table = alignRows([['tensor', 'shape', 'rel_l2', 'max_abs', 'over'], ...shown.map(cellsOf)])
+  const table = tableLines([['tensor', 'shape', 'rel_l2', 'max_abs', 'over'], ...shown.map(cellsOf)], FIGURES)
   const rows = shown.map((output, i) => rowOf(output, table[i + 1]!, style))
   const hidden = outputs.length - shown.length
   const more = hidden > 0 ? [style.paint('dim', `  … ${hidden} more (-v shows them)`)] : []

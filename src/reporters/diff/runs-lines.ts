@@ -1,8 +1,10 @@
 import { shellWord } from '../../domain/shell.ts'
+import { tableLines } from '../../domain/table.ts'
 import { cleanProse, cleanText, displayWidth, formatNumber, shortenEnd, shortenMiddle } from '../../domain/text.ts'
 import { countVerdicts } from '../../domain/verdict.ts'
 import type { MovedMetric, RunsDiff, Transition } from '../../runs/record/diff-runs.ts'
 import type { StoredRun } from '../../runs/record/read-run.ts'
+import { paintLabel } from '../case-block.ts'
 import { countsText } from '../explain.ts'
 import { paintVerdict, type Style } from '../style.ts'
 
@@ -23,10 +25,7 @@ export function runsLines(
   }
   return [
     ...runs.map((run, i) => runLine(run, i === 0 ? 'reference' : 'target', style)),
-    ...section(
-      'changed verdict',
-      diff.transitions.map((change) => transitionLine(change, style)),
-    ),
+    ...section('changed verdict', transitionLines(diff.transitions, style)),
     ...section(
       'moved relL2',
       diff.moved.map((moved) => movedLine(moved, style)),
@@ -48,16 +47,20 @@ export function runsLines(
 function runLine({ header, results, why }: StoredRun, side: string, style: Style): string {
   const counts = countsText(countVerdicts(results.map(({ verdict }) => verdict)))
   const note = why ? `; incomplete: ${cleanProse(why)}` : ''
-  return `${style.paint('dim', side.padEnd(11))}${header.id}  ${header.startedAt}  ${counts}${note}`
+  return `${paintLabel(style, side)}${header.id}  ${header.startedAt}  ${counts}${note}`
 }
 
-function transitionLine({ id, from, to, reason, relL2 }: Transition, style: Style): string {
+function transitionLines(transitions: readonly Transition[], style: Style): string[] {
+  const rows = transitions.map((transition) => transitionCells(transition, style))
+  return tableLines(rows, { columns: [{ width: 15 }] }).map((line) => `  ${line}`)
+}
+
+function transitionCells({ id, from, to, reason, relL2 }: Transition, style: Style): [string, string] {
   const change = `${paintVerdict(style, from, from)} → ${paintVerdict(style, to, to)}`
-  const pad = ' '.repeat(Math.max(0, 12 - from.length - to.length))
   const [before, after] = relL2
   const numbers = before !== null && after !== null ? `relL2 ${formatNumber(before)} → ${formatNumber(after)}` : ''
   const why = numbers === '' && reason ? shortenEnd(cleanProse(reason), REASON_COLUMNS) : numbers
-  return `  ${change}${pad}  ${fitted(id, style, 21 + displayWidth(why))}${why && `  ${why}`}`
+  return [change, `${fitted(id, style, 21 + displayWidth(why))}${why && `  ${why}`}`]
 }
 
 function movedLine({ id, verdict, from, to }: MovedMetric, style: Style): string {
@@ -84,5 +87,5 @@ function lookLines([first, second]: readonly [StoredRun, StoredRun], { kept }: R
   const id = kept[0]
   if (id === undefined) return []
   const command = `assay diff ${first.header.id} ${second.header.id} --case ${shellWord(id)}`
-  return [`${style.paint('dim', 'look'.padEnd(11))}${command}`]
+  return [`${paintLabel(style, 'look')}${command}`]
 }

@@ -1,8 +1,8 @@
 import type { DiffSide, TensorDiff } from '../../compare/diff/diff-tensors.ts'
 import type { WorstPlace } from '../../domain/result.ts'
+import { FIGURES, tableLines } from '../../domain/table.ts'
 import { formatShape } from '../../domain/tensor.ts'
 import { cleanProse, cleanText, displayWidth, formatNumber, formatPair, wrapText } from '../../domain/text.ts'
-import { alignRows } from '../align-rows.ts'
 import { blockWriter } from '../case-block.ts'
 import { metricText, withinLimit } from '../explain.ts'
 import { paintVerdict, type Style } from '../style.ts'
@@ -103,7 +103,7 @@ function worstLines(places: readonly WorstPlace[], style: Style, verbose: boolea
     cleanText(target, 24),
     ...formatPair(error, allowed),
   ])
-  const table = alignRows([['at', 'reference', 'target', 'error', 'allowed'], ...cells])
+  const table = tableLines([['at', 'reference', 'target', 'error', 'allowed'], ...cells], FIGURES)
   if (displayWidth(table[0]!) + 2 <= style.columns) {
     return table.map((line, i) => `  ${i === 0 ? style.paint('dim', line) : line}`)
   }

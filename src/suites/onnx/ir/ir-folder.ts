@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { FormatError, StageError } from '../../../domain/errors.ts'
+import { tableLines } from '../../../domain/table.ts'
 import { cleanLog, cleanProse, cleanText, formatBytes } from '../../../domain/text.ts'
 import type { OwnedFolder } from '../../../files/disk/owned-folder.ts'
 import { CONSTANTS_NOTE, changesText, patternTexts } from '../../../onnx/changes/changes-text.ts'
@@ -77,12 +78,9 @@ export class IrFolder {
   /** Writes the overview of the case. `reason` holds for all cases of a target, so the summary does not repeat it. */
   async finish(reason: string | null): Promise<IrSummary> {
     const notes = [this.#note, reason].filter((text) => text !== null)
-    const rows = this.#forms.map((form) => [form.name, form.nodes ?? '-', changesIn(form)] as const)
-    const width = Math.max(4, ...rows.map(([name]) => name.length))
-    const line = (name: string, nodes: string | number, text: string) =>
-      `${name.padEnd(width)}  ${String(nodes).padStart(6)}  ${text}`.trimEnd()
-    const head = ['', line('form', 'nodes', ''), ...rows.map((row) => line(...row)), '', CONSTANTS_NOTE]
-    const table = rows.length > 0 ? head : []
+    const rows = this.#forms.map((form) => [form.name, String(form.nodes ?? '-'), changesIn(form)])
+    const forms = tableLines([['form', 'nodes', ''], ...rows], { columns: [{}, { align: 'right' }, {}] })
+    const table = rows.length > 0 ? ['', ...forms, '', CONSTANTS_NOTE] : []
     const lines = [cleanText(this.#id), ...notes.map((text) => cleanProse(text)), ...table]
     await this.#write('README.txt', `${lines.join('\n')}\n`)
     return summaryOf(this.#forms, this.#note && cleanProse(this.#note))
