@@ -81,9 +81,16 @@ function nearestOf256(rgb: Rgb): string {
 
 /** What lines are shortened with is longer in ASCII; two of them are in a line at most. */
 const ASCII_GROWTH = 4
+/** Where nobody said how wide it is. */
+const USUAL_COLUMNS = 80
 
 export function columnsOf(stream: TextStream): number {
   return stream.columns && stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY
+}
+
+/** Columns for sentences. */
+export function textColumns({ columns }: Style): number {
+  return Number.isFinite(columns) ? columns : USUAL_COLUMNS
 }
 
 export function paintVerdict(style: Style, verdict: Verdict, text: string): string {

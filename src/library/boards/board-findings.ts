@@ -1,7 +1,7 @@
 import { cleanText, formatBytes } from '../../domain/text.ts'
+import type { Finding } from '../../reporters/finding-lines.ts'
 import { describeHolder } from '../../runtimes/ssh/describe-holder.ts'
 import type { BoardReport, CleanOutcome, FreeOutcome } from '../../runtimes/ssh/survey-board.ts'
-import type { Finding } from '../doctor/finding.ts'
 import type { BoardOutcome } from './work-on-boards.ts'
 
 /** For people: one finding for each board. */

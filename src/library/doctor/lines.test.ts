@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createStyle } from '../../reporters/style.ts'
 import type { Diagnosis } from './diagnose.ts'
-import { diagnosisLines, findingLines } from './lines.ts'
+import { diagnosisLines } from './lines.ts'
 import type { TargetReport } from './survey.ts'
 
 const style = (columns: number, env: Record<string, string> = { LANG: 'C.UTF-8' }) =>
@@ -100,21 +100,4 @@ test('what was installed by a run is said to be in our own folder', () => {
   const own = { ...WEB, needs: [{ ...WEB.needs[0]!, path }] }
   const lines = diagnosisLines({ ...HERE, runtimes: [own] }, style(80), '/p')
   expect(lines).toContain('✓ ort-web:wasm          1.30.0 · in .assay/runtimes')
-})
-
-test('a finding is wrapped under its name, in plain signs where the terminal has no others', () => {
-  const finding = {
-    name: 'memory',
-    health: 'look',
-    text: '1 GiB free of 2 GiB',
-    remedy: 'close other programs',
-  } as const
-  expect(findingLines(finding, 11, style(30, { LANG: 'C' })).join('\n')).toMatchInlineSnapshot(`
-    "! memory       1 GiB free
-                   of 2 GiB
-                   → close
-                   other
-                   programs"
-  `)
-  expect(findingLines({ ...finding, name: 'a name that is long' }, 11, style(60))[0]).toBe('! a name that is long')
 })

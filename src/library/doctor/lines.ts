@@ -1,26 +1,15 @@
 import { join, relative } from 'node:path'
-import { cleanProse, cleanText, displayWidth, shortenMiddle, wrapText } from '../../domain/text.ts'
-import type { Style } from '../../reporters/style.ts'
+import { cleanProse, cleanText, shortenMiddle, wrapText } from '../../domain/text.ts'
+import { type Finding, findingLines, findingSign } from '../../reporters/finding-lines.ts'
+import { type Style, textColumns } from '../../reporters/style.ts'
 import { schemaOf } from '../../runtimes/registry.ts'
 import type { Diagnosis } from './diagnose.ts'
-import type { Finding, Health } from './finding.ts'
 import type { TargetReport } from './survey.ts'
 
-const WIDEST = 100
-/** Where nobody says how wide it is. */
-const USUAL = 80
 const LONGEST_REASON = 200
 const OURS = join('.assay', 'runtimes')
 const NAME_WIDTH = 11
 const TARGET_WIDTH = 20
-
-const SIGNS: Readonly<Record<Health, readonly [string, string]>> = {
-  good: ['✓', '+'],
-  note: ['○', '-'],
-  look: ['!', '!'],
-  broken: ['✗', 'x'],
-}
-const PAINTS = { good: 'green', note: 'dim', look: 'yellow', broken: 'red' } as const
 
 /** For people: what is here by section, then what to look at. */
 export function diagnosisLines(diagnosis: Diagnosis, style: Style, cwd: string): string[] {
@@ -39,20 +28,6 @@ export function diagnosisLines(diagnosis: Diagnosis, style: Style, cwd: string):
     '',
     ...conclusion(diagnosis, runtimes, cwd, style),
   ]
-}
-
-/** A sign, a name, what is to be said of it, and what to do. */
-export function findingLines({ name, health, text, remedy }: Finding, nameWidth: number, style: Style): string[] {
-  const sign = style.paint(PAINTS[health], SIGNS[health][style.ascii ? 1 : 0])
-  const label = cleanText(name, 200)
-  const indent = ' '.repeat(nameWidth + 4)
-  const width = (Number.isFinite(style.columns) ? Math.min(style.columns, WIDEST) : USUAL) - indent.length
-  const words = wrapText(cleanProse(text), width)
-  const hints = remedy ? wrapText(`→ ${cleanProse(remedy)}`, width).map((hint) => style.paint('cyan', hint)) : []
-  const isLong = displayWidth(label) > nameWidth
-  const head = `${sign} ${label}${' '.repeat(Math.max(0, nameWidth - displayWidth(label)))}`
-  const rest = (isLong ? words : words.slice(1)).concat(hints).map((each) => `${indent}${each}`)
-  return [isLong ? head : `${head}  ${words[0]}`, ...rest]
 }
 
 /** A side of the run must work; of the rest, only a default device that does not work is worth a look. */
@@ -109,8 +84,8 @@ function conclusion(
   const others = runtimes.filter(({ name }) => !own.some((finding) => finding.name === name))
   const worth = [...findings, ...others, ...own].filter(({ health }) => health === 'look' || health === 'broken')
   const count = `${worth.length} ${worth.length === 1 ? 'thing' : 'things'} to look at`
-  const names = worth.map(({ name, health }) => `${SIGNS[health][style.ascii ? 1 : 0]} ${cleanText(name, 60)}`)
+  const names = worth.map(({ name, health }) => `${findingSign(health, style)} ${cleanText(name, 60)}`)
   const looks = worth.length === 0 ? 'nothing to look at' : `${count}: ${names.join(', ')}`
   const verdict = works ? style.paint('green', 'ready to run') : style.paint('red', 'not ready to run')
-  return wrapText(`${verdict}; ${looks}`, Number.isFinite(style.columns) ? style.columns : USUAL)
+  return wrapText(`${verdict}; ${looks}`, textColumns(style))
 }

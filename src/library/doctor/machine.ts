@@ -3,10 +3,10 @@ import { availableParallelism, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { formatBytes } from '../../domain/text.ts'
+import type { Finding } from '../../reporters/finding-lines.ts'
 import { findProgram } from '../../runtimes/process/find-program.ts'
 import { describeEnvironment } from '../environment.ts'
 import { neededNode } from '../package-version.ts'
-import type { Finding } from './finding.ts'
 
 const LITTLE_MEMORY = 2 ** 30
 const LITTLE_DISK = 2 * 2 ** 30

@@ -7,13 +7,13 @@ import { VERDICTS } from '../../domain/verdict.ts'
 import { folderBytes } from '../../files/disk/folder-bytes.ts'
 import { commonValues } from '../../options/common-values.ts'
 import { resolveOptions } from '../../options/resolve.ts'
+import type { Finding } from '../../reporters/finding-lines.ts'
 import { latestRun, readRun, type StoredRun } from '../../runs/record/read-run.ts'
 import { TEST_OPTIONS } from '../../suites/onnx/options.ts'
 import { defaultGlobs, discoverModels } from '../../suites/tensors/discover-models.ts'
 import { type ModelsAsked, readModels } from '../../suites/tensors/models-asked.ts'
 import { TEST_COMMAND } from '../../suites/tensors/test-command.ts'
 import { chosenConfig } from '../config/config-file.ts'
-import type { Finding } from './finding.ts'
 
 /** Whose settings are looked at. */
 export interface ProjectRequest {

@@ -1,11 +1,11 @@
 import { cleanText, wrapText } from '../../domain/text.ts'
 import { shownPath } from '../../files/disk/shown-path.ts'
-import type { Style } from '../../reporters/style.ts'
+import { findingLines } from '../../reporters/finding-lines.ts'
+import { type Style, textColumns } from '../../reporters/style.ts'
 import type { EngineStates } from './engine-states.ts'
 import type { SetupOutcome } from './setup-python.ts'
 
-const NAME_WIDTH = 16
-const USUAL_COLUMNS = 80
+const NAME_WIDTH = 14
 
 /** Every engine with its versions, and whether it is here. */
 export function stateLines({ python, engines }: EngineStates, style: Style, cwd: string): string[] {
@@ -29,16 +29,12 @@ export function outcomeLines(outcome: SetupOutcome, style: Style, cwd: string): 
   const target = engines[0]?.name ?? ''
   const place = `Python ${python} · ${home}`
   const ignored = `it was made before, so --python did not count; remove ${home} to make it from another`
-  const notes = baseIgnored ? wrapText(ignored, USUAL_COLUMNS) : []
+  const notes = baseIgnored ? wrapText(ignored, textColumns(style)) : []
   return [...lines, '', place, ...notes, `next: ${style.paint('bold', `assay test --target ${target}`)}`]
 }
 
 function engineLines(name: string, isHere: boolean, text: string, style: Style): string[] {
-  const [sign, paint] = isHere ? (['✓', 'green'] as const) : (['○', 'dim'] as const)
-  const shown = style.paint(paint, style.ascii ? (isHere ? '+' : '-') : sign)
-  const columns = Number.isFinite(style.columns) ? style.columns : USUAL_COLUMNS
-  const [first = '', ...rest] = wrapText(text, columns - NAME_WIDTH - 2)
-  return [`${shown} ${name.padEnd(NAME_WIDTH)}${first}`, ...rest.map((line) => `${' '.repeat(NAME_WIDTH + 2)}${line}`)]
+  return findingLines({ name, health: isHere ? 'good' : 'note', text }, NAME_WIDTH, style)
 }
 
 /** `onnx 1.23.2`, or what is there in its place. */
