@@ -1,6 +1,12 @@
+import type { Environment } from '../domain/environment.ts'
 import { displayWidth, withoutCommands } from '../domain/text.ts'
 import type { TextStream } from './context.ts'
 import { asciiSigns, columnsOf, type Style } from './style.ts'
+
+/** Whether somebody sees what is drawn over, and does not get it as escape codes in a log. */
+export function isRedrawn(stream: TextStream, env: Environment): boolean {
+  return stream.isTTY === true && env.TERM !== 'dumb' && !env.CI
+}
 
 /** Lines that stay, and below them, on a terminal, a block that is drawn anew. */
 export class Screen {

@@ -22,7 +22,7 @@ import {
   slowestLines,
   stageLines,
 } from './run-summary.ts'
-import { Screen } from './screen.ts'
+import { isRedrawn, Screen } from './screen.ts'
 import { createStyle, paintVerdict, type Style } from './style.ts'
 
 const REDRAW_EVERY_MS = 100
@@ -61,7 +61,7 @@ export class TerminalReporter implements Reporter {
     this.#screen = new Screen(stream, this.#style)
     this.#verbose = context.verbose
     this.#cwd = context.cwd
-    this.#live = stream.isTTY === true && context.env.TERM !== 'dumb' && !context.env.CI && !context.plain
+    this.#live = isRedrawn(stream, context.env) && !context.plain
   }
 
   onEvent(event: RunEvent): void | Promise<void> {

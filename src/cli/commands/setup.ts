@@ -1,13 +1,13 @@
 import { setVariables } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { unknown } from '../../domain/suggest.ts'
-import { cleanLog, cleanText, shortenEnd } from '../../domain/text.ts'
+import { cleanLog, cleanText } from '../../domain/text.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { engineStates } from '../../library/setup/engine-states.ts'
 import { outcomeLines, stateLines } from '../../library/setup/lines.ts'
 import { type SetupOutcome, type SetupRequest, setupPython } from '../../library/setup/setup-python.ts'
 import { Screen } from '../../reporters/screen.ts'
-import type { Style } from '../../reporters/style.ts'
+import { StatusLine } from '../../reporters/status-line.ts'
 import { type Action, type CommandIo, notice, onInterrupt, styleOf } from '../io.ts'
 
 const THINGS = ['python']
@@ -40,13 +40,15 @@ async function install(
   const { cwd, env: environment } = io
   const other = setVariables(environment).ASSAY_PYTHON
   if (other) notice(io, `ASSAY_PYTHON names ${cleanText(other, 200)}, so runs use that instead of what is set up here`)
-  const { progress, done } = progressOn(io, styleOf(io.stderr, io, options))
+  const status = new StatusLine(io.stderr, styleOf(io.stderr, io, options), environment)
+  const progress: SetupRequest['progress'] = (step, detail) =>
+    detail === undefined ? status.step(`${step} …`) : status.detail(`${step}: ${detail}`)
   const interrupt = new AbortController()
   const release = onInterrupt(io, () => interrupt.abort())
   try {
     return await setupPython({ cwd, environment, engines, base, signal: interrupt.signal, progress })
   } catch (error) {
-    done()
+    status.clear()
     if (interrupt.signal.aborted) {
       notice(io, 'interrupted: the unfinished environment is not used; the next assay setup python starts over')
       return null
@@ -55,21 +57,8 @@ async function install(
     throw error
   } finally {
     release()
-    done()
+    status.clear()
   }
-}
-
-/** On a terminal, one line that changes. Elsewhere, one line for each step, without details from pip. */
-function progressOn(io: CommandIo, style: Style): { progress: SetupRequest['progress']; done: () => void } {
-  if (!io.stderr.isTTY) {
-    return { progress: (step, detail) => detail === undefined && notice(io, `${step} …`), done: () => {} }
-  }
-  const screen = new Screen(io.stderr, style)
-  const progress: SetupRequest['progress'] = (step, detail) => {
-    const text = detail === undefined ? `${step} …` : `${step}: ${cleanText(detail)}`
-    screen.update([], [shortenEnd(text, style.columns - 1)])
-  }
-  return { progress, done: () => screen.update([], []) }
 }
 
 const LAST_LINES = 20
