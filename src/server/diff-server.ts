@@ -9,8 +9,8 @@ import { SAFE_HEADERS } from '../runtimes/loopback/safe-headers.ts'
 import { openLoopback } from '../runtimes/loopback/server.ts'
 import { DiffApi } from './diff-api.ts'
 import { type PageFile, readPage } from './page-file.ts'
+import { ARRIVAL, PageSession } from './page-session.ts'
 import type { KnownRules } from './pair-judge.ts'
-import { ARRIVAL, Session } from './session.ts'
 
 export interface ServeDiffOptions extends GivenTolerance, KnownRules {
   /** What is compared, in words. */
@@ -27,13 +27,13 @@ export interface DiffServer {
 export async function serveDiff(pairs: readonly TensorPair[], options: ServeDiffOptions): Promise<DiffServer> {
   const { title, ruleOf, judged, ...given } = options
   const known = { ...(ruleOf && { ruleOf }), ...(judged && { judged }) }
-  const session = new Session()
+  const session = new PageSession()
   const app = createDiffApp(session, new DiffApi(title, pairs, given, known), await readPage('diff.html'))
   const { origin, close } = await openLoopback({ app, rules: { arrival: ARRIVAL }, headers: SAFE_HEADERS, port: 0 })
   return { url: `${origin}${ARRIVAL}${session.token}`, close }
 }
 
-function createDiffApp(session: Session, api: DiffApi, page: PageFile): LoopbackApp {
+function createDiffApp(session: PageSession, api: DiffApi, page: PageFile): LoopbackApp {
   const app = createApp().onError(explain)
   session.protect(app)
   app.get('/', (c) => c.body(page.html, 200, page.headers))

@@ -9,7 +9,7 @@ export const ARRIVAL = '/?token='
 const STEP = '<!doctype html><title>Assay</title><meta http-equiv="refresh" content="0;url=/">'
 
 /** One browser: the first that brings the token. */
-export class Session {
+export class PageSession {
   readonly token = newSecret()
   readonly #secret = newSecret()
   #isTaken = false

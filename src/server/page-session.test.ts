@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createApp } from '../runtimes/loopback/app.ts'
 import { type LoopbackServer, openLoopback } from '../runtimes/loopback/server.ts'
 import { sendLines } from '../runtimes/loopback/testing/raw-http.ts'
-import { ARRIVAL, Session } from './session.ts'
+import { ARRIVAL, PageSession } from './page-session.ts'
 
-let session: Session
+let session: PageSession
 let server: LoopbackServer
 let port: number
 beforeEach(async () => {
-  session = new Session()
+  session = new PageSession()
   const app = createApp()
   session.protect(app)
   app.get('/x', (c) => c.text('secret'))
