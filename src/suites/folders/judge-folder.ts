@@ -7,7 +7,7 @@ import type { Side } from '../../domain/verdict.ts'
 import { folderDigest, inputUsesOf } from '../../models/hugging-face/model-folder.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { makeInputs, type PreparedInputs } from '../tensors/inputs.ts'
-import { judgePair, type Pair } from '../tensors/judge-pair.ts'
+import { judgePair, type SidePair } from '../tensors/judge-pair.ts'
 import { keepTraces } from '../tensors/judgement.ts'
 import { declaredPrecision, plainRules } from '../tensors/rules.ts'
 import {
@@ -38,7 +38,7 @@ export async function judgeFolder(c: FolderCase, lab: Lab, options: FoldersSuite
   const digest = await folderDigest(c.path, options.digests)
   const inputs = await prepareInputs(c, lab, options, digest)
   const work = { c, lab, options, inputs, digest }
-  const pair: Pair = {
+  const pair: SidePair = {
     lab,
     otherReferences: options.otherReferences,
     capture: () => bothSides(capture(work, 'reference', c.referenceTarget), capture(work, 'target', c.underTest)),

@@ -8,7 +8,7 @@ import type { Side } from '../../domain/verdict.ts'
 import { valueSpec } from '../../onnx/tensors/value-spec.ts'
 import type { Case, Judgement, Lab } from '../../runs/contract.ts'
 import type { PreparedInputs } from '../tensors/inputs.ts'
-import { type ComparedPair, comparePair, judgeCompared, type Pair } from '../tensors/judge-pair.ts'
+import { type ComparedPair, comparePair, judgeCompared, type SidePair } from '../tensors/judge-pair.ts'
 import { keepTraces, type MeasuredBand } from '../tensors/judgement.ts'
 import { type LoadedModel, loadModel } from '../tensors/load.ts'
 import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from '../tensors/rules.ts'
@@ -50,7 +50,7 @@ interface Work extends Fitting {
 
 /** The model on certain inputs. */
 interface ModelPair {
-  readonly pair: Pair
+  readonly pair: SidePair
   readonly compared: ComparedPair
 }
 
@@ -81,7 +81,7 @@ async function pairOn(work: Work, inputs: PreparedInputs): Promise<ModelPair> {
   const { c, lab, tested } = work
   const setup = setupFor(work, inputs)
   const captureTarget = (alone: boolean) => captureSide(setup, 'target', c.underTest, wholeModel(tested), alone)
-  const pair: Pair = {
+  const pair: SidePair = {
     lab,
     otherReferences: c.otherReferences,
     capture: () => bothSides(referenceSide(work, setup), captureTarget(false)),

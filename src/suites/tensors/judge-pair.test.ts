@@ -6,7 +6,7 @@ import { memoryTrace } from '../../files/formats/memory-trace.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
 import { testTarget } from '../../runtimes/testing/in-process-ort.ts'
 import { encodeNumbers } from '../../tensors/encode.ts'
-import { judgePair, type Pair } from './judge-pair.ts'
+import { judgePair, type SidePair } from './judge-pair.ts'
 import type { CapturedSide } from './sides.ts'
 
 const SHARES_MEMORY: RuntimeInfo = {
@@ -35,9 +35,9 @@ const RIGHT = [1, 2, 3]
 const WRONG = [1, 2, 4]
 
 /** A reference and a target that give these numbers, and what was kept. */
-function pairOf(reference: readonly number[], target: readonly number[], more: Partial<Pair> = {}, shares = true) {
+function pairOf(reference: readonly number[], target: readonly number[], more: Partial<SidePair> = {}, shares = true) {
   const kept: string[] = []
-  const pair: Pair = {
+  const pair: SidePair = {
     lab: { keepsAll: false },
     otherReferences: [],
     capture: async () => [side(reference), side(target, shares ? SHARES_MEMORY : null)],

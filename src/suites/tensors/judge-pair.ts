@@ -7,7 +7,7 @@ import { compareOthers, type OtherVerdicts } from './other-references.ts'
 import type { CapturedSide } from './sides.ts'
 
 /** What a case judges: the same model, layer or folder on the reference and on the target. */
-export interface Pair {
+export interface SidePair {
   readonly lab: Pick<Lab, 'keepsAll'>
   readonly otherReferences: readonly Target[]
   /** Runs both sides. */
@@ -34,11 +34,11 @@ type Measurements = Readonly<Record<string, string | number>>
 type Explained = Partial<DeviationFacts> & { readonly measurements?: Measurements }
 
 /** Runs both sides, compares them, and judges the result with all that is known about a deviation. */
-export async function judgePair(pair: Pair, known: Explained = {}): Promise<Judgement> {
+export async function judgePair(pair: SidePair, known: Explained = {}): Promise<Judgement> {
   return judgeCompared(pair, await comparePair(pair), known)
 }
 
-export async function comparePair(pair: Pair): Promise<ComparedPair> {
+export async function comparePair(pair: SidePair): Promise<ComparedPair> {
   const [reference, target] = await pair.capture()
   const comparison = await pair.compare(reference, target)
   if (comparison.verdict === 'pass' || !pair.recapture) return { reference, target, comparison }
@@ -46,7 +46,7 @@ export async function comparePair(pair: Pair): Promise<ComparedPair> {
   return { reference: fresh, target, comparison: await pair.compare(fresh, target) }
 }
 
-export async function judgeCompared(pair: Pair, compared: ComparedPair, known: Explained = {}): Promise<Judgement> {
+export async function judgeCompared(pair: SidePair, compared: ComparedPair, known: Explained = {}): Promise<Judgement> {
   const others = await askOthers(pair, compared)
   const { measurements, ...facts } = await explainFailure(pair, compared)
   const judgement = judgementOf({
@@ -60,7 +60,10 @@ export async function judgeCompared(pair: Pair, compared: ComparedPair, known: E
 
 const NOTHING_KNOWN = { band: null, excused: false, explained: null, unstable: false, hint: null }
 
-async function askOthers(pair: Pair, { reference, target, comparison }: ComparedPair): Promise<OtherVerdicts | null> {
+async function askOthers(
+  pair: SidePair,
+  { reference, target, comparison }: ComparedPair,
+): Promise<OtherVerdicts | null> {
   if (pair.otherReferences.length === 0) return null
   return compareOthers(pair.otherReferences, {
     first: reference,
@@ -71,14 +74,14 @@ async function askOthers(pair: Pair, { reference, target, comparison }: Compared
   })
 }
 
-async function explainFailure(pair: Pair, compared: ComparedPair): Promise<Explained> {
+async function explainFailure(pair: SidePair, compared: ComparedPair): Promise<Explained> {
   if (compared.comparison.verdict !== 'fail') return {}
   const found = (await pair.explain?.(compared)) ?? {}
   return found.explained || found.excused ? found : { ...found, unstable: await passesAlone(pair, compared) }
 }
 
 /** Whether a target whose sessions share memory gives numbers that pass when nothing ran before. */
-async function passesAlone(pair: Pair, { reference, target }: ComparedPair): Promise<boolean> {
+async function passesAlone(pair: SidePair, { reference, target }: ComparedPair): Promise<boolean> {
   if (target.alone || !target.info?.capabilities.sharedMemory) return false
   try {
     return (await pair.compare(reference, await pair.captureAlone())).verdict !== 'fail'

@@ -9,7 +9,7 @@ import { arithmeticOf } from '../../../onnx/inputs/arithmetic.ts'
 import { layerOf } from '../../../onnx/layers/layer-border.ts'
 import type { LayerSite } from '../../../onnx/layers/layer-sites.ts'
 import type { Judgement, Lab } from '../../../runs/contract.ts'
-import { judgePair, type Pair } from '../../tensors/judge-pair.ts'
+import { judgePair, type SidePair } from '../../tensors/judge-pair.ts'
 import { rulesFor } from '../../tensors/rules.ts'
 import { bothSides, type CapturedSide, compareSides, infoOf, warmUp } from '../../tensors/sides.ts'
 import type { FullModelCase } from '../full-model.ts'
@@ -65,7 +65,7 @@ async function judgeOnce(work: Work): Promise<Judgement> {
 
 function judgeWork(work: Work): Promise<Judgement> {
   const { lab, cut } = work
-  const pair: Pair = {
+  const pair: SidePair = {
     lab,
     otherReferences: otherReferences(work),
     capture: () =>
