@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -66,3 +66,19 @@ test('another process with the id of a dead one is another', () => {
   expect(isGone(`${pid} ${start} ${space}`)).toBe(false)
   expect(isGone(`${pid} 1 ${space}`)).toBe(process.platform === 'linux')
 })
+
+test.runIf(process.platform === 'linux')(
+  'a process that has ended is gone before its parent asks for its end',
+  async () => {
+    // The program that the shell becomes never asks.
+    const child = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    try {
+      const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
+      const pid = line.trim()
+      await until(() => /^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8')), 'it has ended')
+      expect(isGone(ownerWords(Number(pid)))).toBe(true)
+    } finally {
+      child.kill('SIGKILL')
+    }
+  },
+)
