@@ -19,7 +19,7 @@ export async function compareTensors(
   checkRule(rule)
   checkByteLength(reference, 'reference')
   checkByteLength(target, 'target')
-  const difference = formDifference(reference, target, context.targetDType)
+  const difference = describeMismatch(reference, target, context.targetDType)
   if (difference) return { ...unlike(reference, difference.reason), flags: difference.flags }
   if (reference.dtype === 'string') return judgeStrings(reference, target)
   if (rule.kind === 'index') return judgeIndices(reference, target, rule, context)
@@ -61,7 +61,7 @@ function checkByteLength(source: TensorSource, side: Side): void {
   throw new StageError('compare', what, { side })
 }
 
-function formDifference(reference: TensorSource, target: TensorSource, targetDType: DType | null) {
+function describeMismatch(reference: TensorSource, target: TensorSource, targetDType: DType | null) {
   const isSameShape = formatShape(reference.shape) === formatShape(target.shape)
   const isSameDType = target.dtype === reference.dtype || isDeclared(reference.dtype, target.dtype, targetDType)
   if (isSameShape && isSameDType) return null

@@ -64,7 +64,7 @@ export interface OpenOptions {
   readonly logs?: string
 }
 
-export interface FormOptions {
+export interface IrOptions {
   readonly target: Target
   /** One of `Capabilities.forms`. */
   readonly form: string
@@ -79,7 +79,7 @@ export interface Runtime<Model = ModelRef> {
   probe(device: string): Promise<Probe>
   open(model: Model, options: OpenOptions): Promise<Session>
   /** Writes one form of the model to a file and returns its name; null if this target does not reach that form. */
-  form?(model: Model, options: FormOptions): Promise<string | null>
+  writeIr?(model: Model, options: IrOptions): Promise<string | null>
 }
 
 export interface ModelRun {

@@ -244,7 +244,7 @@ export function describeConformance(
 
 function formOf(pool: Pool, target: Target, form: string, model: ModelRef): Promise<string | null> {
   const makeFolder = () => mkdtemp(join(tmpdir(), 'assay-form-'))
-  return pool.form({ target, side: 'target', form, weights: 'inside', model, makeFolder })
+  return pool.writeIr({ target, side: 'target', form, weights: 'inside', model, makeFolder })
 }
 
 function namesIn({ graph }: ModelProto): string[][] {

@@ -1,6 +1,6 @@
 import { tableLines } from '../../domain/table.ts'
 import type { NodeProto } from '../generated/onnx-ml_pb.ts'
-import { changedAttributes, type FormFacts, type GraphChanges, opOf, type Replacement } from './graph-changes.ts'
+import { changedAttributes, type GraphChanges, type IrFacts, opOf, type Replacement } from './graph-changes.ts'
 import { attributeText, cleanName, inputText } from './listing.ts'
 
 export const CONSTANTS_NOTE = 'Constant nodes are not counted: some forms have constants instead.'
@@ -74,7 +74,7 @@ function opsText(nodes: readonly NodeProto[], textOf: (node: NodeProto) => strin
   return [...words, ...(runs.length > OPS_SHOWN ? ['…'] : [])].join('+')
 }
 
-function opTable(before: FormFacts, after: FormFacts): string[] {
+function opTable(before: IrFacts, after: IrFacts): string[] {
   const ops = [...new Set([...before.nodesByOp.keys(), ...after.nodesByOp.keys()])].sort()
   const rows = ops.map((op) => {
     const [old, now] = [before, after].map(({ nodesByOp }) => nodesByOp.get(op) ?? 0)

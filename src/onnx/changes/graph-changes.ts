@@ -13,8 +13,8 @@ export interface Replacement {
 
 /** The difference between two forms of a model. Constant nodes do not count: some forms have initializers instead. */
 export interface GraphChanges {
-  readonly before: FormFacts
-  readonly after: FormFacts
+  readonly before: IrFacts
+  readonly after: IrFacts
   readonly replaced: readonly Replacement[]
   /** The same op that makes the same values, with other inputs or attributes. */
   readonly adjusted: readonly { readonly before: NodeProto; readonly after: NodeProto }[]
@@ -25,7 +25,7 @@ export interface GraphChanges {
 }
 
 /** The counts for one form. */
-export interface FormFacts {
+export interface IrFacts {
   /** Of the graph and its sub-graphs, without Constant. */
   readonly nodes: number
   readonly constants: ReadonlySet<string>
@@ -33,7 +33,7 @@ export interface FormFacts {
   readonly functions: number
 }
 
-export function formFacts(proto: ModelProto): FormFacts {
+export function countNodes(proto: ModelProto): IrFacts {
   const scopes = graphScopes(proto)
   const nodes = [...scopes.values()].flatMap(({ nodes }) => nodes)
   const nodesByOp = new Map<string, number>()
@@ -63,7 +63,7 @@ export function graphChanges(before: ModelProto, after: ModelProto): GraphChange
     gone.push(...changes.gone())
     added.push(...changes.added())
   }
-  return { before: formFacts(before), after: formFacts(after), replaced, adjusted, merged, gone, added }
+  return { before: countNodes(before), after: countNodes(after), replaced, adjusted, merged, gone, added }
 }
 
 export function opOf({ domain, opType }: NodeProto): string {

@@ -2,7 +2,7 @@ import type { TensorSink, Trace } from '../../domain/tensor.ts'
 import type {
   DecodeRequest,
   DecodeStep,
-  FormOptions,
+  IrOptions,
   ModelRef,
   ModelRun,
   OpenOptions,
@@ -59,9 +59,9 @@ export class InProcessHost {
     this.#sessions.delete(id)
   }
 
-  async form(model: ModelRef, options: FormOptions): Promise<string | null> {
-    if (!this.#runtime.form) throw new Error(`${this.#runtime.name} gives no forms`)
-    return this.#runtime.form(model, options)
+  async writeIr(model: ModelRef, options: IrOptions): Promise<string | null> {
+    if (!this.#runtime.writeIr) throw new Error(`${this.#runtime.name} gives no forms`)
+    return this.#runtime.writeIr(model, options)
   }
 
   async abortable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {

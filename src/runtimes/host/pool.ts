@@ -4,7 +4,7 @@ import { SkipCase, StageError, UsageError } from '../../domain/errors.ts'
 import { remember } from '../../domain/remember.ts'
 import type { Target, TargetSchema } from '../../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
-import type { FormOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo, RuntimeSchema } from '../contract.ts'
+import type { IrOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo, RuntimeSchema } from '../contract.ts'
 import { RefusedRequest, WorkerFailure } from '../failure.ts'
 import { fingerprintOf } from '../fingerprint.ts'
 import { schemaOf } from '../registry.ts'
@@ -40,7 +40,7 @@ interface CaptureRequest extends Task, SessionRequest {
   readonly makeSink: () => Promise<TensorSink>
 }
 
-interface FormRequest extends Task, Omit<FormOptions, 'target' | 'folder'> {
+interface IrRequest extends Task, Omit<IrOptions, 'target' | 'folder'> {
   readonly model: ModelRef
   /** An empty folder; called anew when the work is done a second time. */
   readonly makeFolder: () => Promise<string>
@@ -73,7 +73,7 @@ export interface Pool {
   /** Opens, runs and closes a model in a worker. */
   capture(request: CaptureRequest): Promise<Captured>
   /** One of the forms that its capabilities name: the path of its file; null where the target does not go that far. */
-  form(request: FormRequest): Promise<string | null>
+  writeIr(request: IrRequest): Promise<string | null>
   /**
    * Decodes with all of these at once, in one place: `follow` pulls a step of one or the other, so only one computes at
    * a time. After a worker's death it is called anew, with all of them from the start.
@@ -106,9 +106,9 @@ export function createPool(options: PoolOptions): Pool {
       const { value, retried } = await workWithBlame(allocator, request, isolate, work)
       return { ...value, retried }
     },
-    form: async (request) => {
+    writeIr: async (request) => {
       const isolate = options.isolate === 'case'
-      return (await workWithBlame(allocator, request, isolate, (worker) => formIn(worker, request))).value
+      return (await workWithBlame(allocator, request, isolate, (worker) => writeIrIn(worker, request))).value
     },
     decode: (tasks, follow) => decodeTogether(allocator, tasks, options.isolate === 'case', kept, follow),
     close: () => allocator.close(),
@@ -175,9 +175,9 @@ async function captureIn(
   }
 }
 
-async function formIn(worker: Worker, { target, form, weights, model, makeFolder }: FormRequest) {
+async function writeIrIn(worker: Worker, { target, form, weights, model, makeFolder }: IrRequest) {
   if (worker.probe.available) refuseFormat(worker.probe, model)
   const folder = await makeFolder()
-  const file = await worker.form(model, { target, form, folder, weights })
+  const file = await worker.writeIr(model, { target, form, folder, weights })
   return file === null ? null : join(folder, file)
 }

@@ -3,7 +3,7 @@ import type { TensorSink, Trace } from '../../domain/tensor.ts'
 import type {
   DecodeRequest,
   DecodeStep,
-  FormOptions,
+  IrOptions,
   Limits,
   ModelRef,
   ModelRun,
@@ -93,7 +93,7 @@ export class WorkerProxy {
     })
   }
 
-  async form(model: ModelRef, options: FormOptions): Promise<string | null> {
+  async writeIr(model: ModelRef, options: IrOptions): Promise<string | null> {
     this.#line.forgetPrinted()
     const params = { ...options, model: wireModel(model) }
     return this.#line.request('form', params, {

@@ -1,7 +1,7 @@
 import type { ModelRef, OpenOptions, Probe, Runtime, Session } from '../contract.ts'
 import { processorIdentity } from '../fingerprint.ts'
 import { createSession } from './create-session.ts'
-import { ortForms, saveForm } from './form.ts'
+import { listIrLevels, saveIr } from './ir.ts'
 import type { OnnxRuntime } from './onnxruntime.ts'
 import { describeOptions, sessionOptions, withFolder, wrapSession } from './session.ts'
 import { ORT_DTYPES } from './tensors.ts'
@@ -23,7 +23,7 @@ export function ortRuntime(library: LoadedLibrary): Runtime {
     name: 'ort',
     probe: (device) => probe(library, device),
     open: (model, options) => open(library, model, options),
-    form: (model, options) => saveForm(library.ort, model, options),
+    writeIr: (model, options) => saveIr(library.ort, model, options),
   }
 }
 
@@ -49,7 +49,7 @@ async function probe({ ort, version, file }: LoadedLibrary, device: string): Pro
       taps: false,
       decode: true,
       profile: false,
-      forms: ortForms(version),
+      forms: listIrLevels(version),
     },
     detail: { library: `onnxruntime-node ${version}`, file, devices: backends.join(', ') },
     fingerprint: JSON.stringify(['onnxruntime-node', version, processorIdentity()]),

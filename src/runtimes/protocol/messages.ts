@@ -3,7 +3,7 @@ import type { FailureDetail } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import { STAGES, type Stage } from '../../domain/verdict.ts'
-import { type FormOptions, MODEL_FORMATS, type ModelFormat, type ModelRun, type Probe } from '../contract.ts'
+import { type IrOptions, MODEL_FORMATS, type ModelFormat, type ModelRun, type Probe } from '../contract.ts'
 import { ProtocolError } from './frame.ts'
 import * as read from './read-fields.ts'
 
@@ -33,7 +33,7 @@ interface OpenParams {
   readonly logs?: string
 }
 
-type FormParams = FormOptions & { readonly model: WireModel }
+type FormParams = IrOptions & { readonly model: WireModel }
 
 export interface RunParams {
   readonly session: number

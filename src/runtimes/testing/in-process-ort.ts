@@ -61,7 +61,9 @@ function answering(runtime: Runtime): Runtime {
     ...runtime,
     open: (model: ModelRef, options: OpenOptions) =>
       refusing('compile', async () => answeringSession(await runtime.open(model, options))),
-    ...(runtime.form && { form: (model, options) => refusing('compile', async () => runtime.form!(model, options)) }),
+    ...(runtime.writeIr && {
+      writeIr: (model, options) => refusing('compile', async () => runtime.writeIr!(model, options)),
+    }),
   }
 }
 

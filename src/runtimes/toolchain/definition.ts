@@ -31,7 +31,7 @@ export interface ToolchainSettings {
   readonly files?: readonly string[]
 }
 
-export interface IntermediateForm {
+export interface IrFiles {
   readonly name: string
   /** In `{ir_dir}`. */
   readonly file: string
@@ -47,7 +47,7 @@ export interface Toolchain {
   readonly env: readonly string[]
   /** Absolute. */
   readonly cwd: string
-  readonly ir: readonly IntermediateForm[]
+  readonly ir: readonly IrFiles[]
   /** Absolute; null: nobody said what it consists of. */
   readonly files: readonly string[] | null
 }

@@ -7,7 +7,7 @@ import { isVariableName } from '../process/inherited-environment.ts'
 import { checkTemplates } from './check-templates.ts'
 import {
   type ArgvTemplate,
-  type IntermediateForm,
+  type IrFiles,
   TENSOR_FILES,
   TOOL_STAGES,
   type Toolchain,
@@ -47,7 +47,7 @@ export function readToolchain(name: string, given: unknown, folder: string, wher
     limitsMs: limitsOf(fields.limits, where),
     env: words(fields.env, 'env', problem).map((variable) => checkedVariable(variable, problem)),
     cwd: resolve(folder, text(fields.cwd ?? '.', 'cwd', problem)),
-    ir: writeIr(words(fields.ir, 'ir', problem), problem),
+    ir: readIr(words(fields.ir, 'ir', problem), problem),
     files:
       fields.files === undefined ? null : words(fields.files, 'files', problem).map((file) => resolve(folder, file)),
   }
@@ -134,7 +134,7 @@ function checkedVariable(name: string, problem: Problem): string {
 }
 
 /** `module.4.flow.mlir` is the form `flow`, unless another one ends like that. */
-function writeIr(files: readonly string[], problem: Problem): IntermediateForm[] {
+function readIr(files: readonly string[], problem: Problem): IrFiles[] {
   const wrong = files.find((file) => !PLAIN_NAME.test(file))
   if (wrong !== undefined) throw problem(`ir names "${wrong}", expected a plain file name in {ir_dir}`)
   const stems = files.map((file) => file.replace(/\.[^.]*$/, '') || file)

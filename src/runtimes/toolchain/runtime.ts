@@ -5,21 +5,21 @@ import type { ModelRef, OpenOptions, Probe, Runtime, Session } from '../contract
 import { WorkerFailure } from '../failure.ts'
 import { workingFolder } from '../process/locate-program.ts'
 import { build, prepareBuild, type ToolchainOrder } from './build.ts'
-import { FormCompiler } from './form-compiler.ts'
 import { identityOf, programsOf } from './identity.ts'
+import { IrCompiler } from './ir-compiler.ts'
 import { runTool } from './run-tool.ts'
 import { toolchainSession } from './session.ts'
 import { dtypesOf } from './tensor-files.ts'
 
 /** A compiler that is a plain command line. */
 export function toolchainRuntime(order: ToolchainOrder): Runtime {
-  const forms = new FormCompiler(order)
+  const forms = new IrCompiler(order)
   let sessions = 0
   return {
     name: 'toolchain',
     probe: () => probe(order),
     open: (model, options) => open(order, model, options, join(order.scratch, `session-${sessions++}`)),
-    form: (model, options) => forms.form(model, options),
+    writeIr: (model, options) => forms.writeIr(model, options),
   }
 }
 

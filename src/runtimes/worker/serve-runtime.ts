@@ -135,8 +135,8 @@ async function form<Model>(
 ) {
   const { model: _named, ...options } = request.params
   const model = await models.fetch(channel, request)
-  if (!runtime.form) throw new UnknownMethod(request.method)
-  return { file: await runtime.form(model, options).finally(() => models.tidy()) }
+  if (!runtime.writeIr) throw new UnknownMethod(request.method)
+  return { file: await runtime.writeIr(model, options).finally(() => models.tidy()) }
 }
 
 const STAGE_OF: Readonly<Record<string, Stage>> = {

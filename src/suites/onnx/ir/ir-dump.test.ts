@@ -6,7 +6,7 @@ import { affineModel, tensor } from '../../../../test/support/small-models.ts'
 import { OwnedFolder } from '../../../files/disk/owned-folder.ts'
 import { buildModel } from '../../../onnx/builder.ts'
 import { readModel } from '../../../onnx/model.ts'
-import type { FormOptions, ModelRef, Runtime } from '../../../runtimes/contract.ts'
+import type { IrOptions, ModelRef, Runtime } from '../../../runtimes/contract.ts'
 import { inProcess, realOrt } from '../../../runtimes/testing/in-process-ort.ts'
 import { plantedKind } from '../../../runtimes/testing/planted-fault.ts'
 import { folderWith, type Judging, judgeModels, PLAIN } from '../../testing/judge.ts'
@@ -150,7 +150,7 @@ describe('the forms of a model', () => {
 /** onnxruntime as a compiler with phases: one written as text, one that refuses, one that lies, one that is damaged. */
 function phased(): Runtime {
   const real = realOrt()
-  const phases: Readonly<Record<string, (options: FormOptions) => string>> = {
+  const phases: Readonly<Record<string, (options: IrOptions) => string>> = {
     parsed: ({ folder }) => {
       writeFileSync(join(folder, 'parsed.mlir'), 'func @main() { return }\n')
       return 'parsed.mlir'
@@ -171,7 +171,7 @@ function phased(): Runtime {
       const forms = [...Object.keys(phases), 'extended']
       return probe.available ? { ...probe, capabilities: { ...probe.capabilities, forms } } : probe
     },
-    form: async (model: ModelRef, options) => phases[options.form]?.(options) ?? real.form!(model, options),
+    writeIr: async (model: ModelRef, options) => phases[options.form]?.(options) ?? real.writeIr!(model, options),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Case, Judgement, Lab, Suite } from '../../../runs/contract.ts'
 import type { Pool } from '../../../runtimes/host/pool.ts'
 import type { ModelUnderTest } from '../model-under-test.ts'
 import type { OnnxCase, OnnxSuite } from '../suite.ts'
-import { type IrSummary, writeIr } from './ir.ts'
+import { type IrSummary, listIr } from './ir.ts'
 import { IrFolder } from './ir-folder.ts'
 
 const INDEX = 'index.txt'
@@ -93,12 +93,12 @@ export class IrDump {
 
   async #dump({ target, model }: ModelUnderTest, lab: Lab, folder: IrFolder): Promise<IrSummary> {
     await folder.writeGiven(model)
-    const { forms, reason } = await writeIr(this.#pool, target)
+    const { forms, reason } = await listIr(this.#pool, target)
     if (reason !== null) await this.#notice(reason)
     for (const form of forms) {
       lab.signal.throwIfAborted()
-      await folder.writeForm(form, (makeFolder, weights, ref) =>
-        this.#pool.form({ target, side: 'target', signal: lab.signal, form, weights, model: ref, makeFolder }),
+      await folder.writeIr(form, (makeFolder, weights, ref) =>
+        this.#pool.writeIr({ target, side: 'target', signal: lab.signal, form, weights, model: ref, makeFolder }),
       )
     }
     return folder.finish(reason)

@@ -5,13 +5,13 @@ import { tableLines } from '../../../domain/table.ts'
 import { cleanLog, cleanProse, cleanText, formatBytes } from '../../../domain/text.ts'
 import type { OwnedFolder } from '../../../files/disk/owned-folder.ts'
 import { CONSTANTS_NOTE, changesText, patternTexts } from '../../../onnx/changes/changes-text.ts'
-import { formFacts, graphChanges } from '../../../onnx/changes/graph-changes.ts'
+import { countNodes, graphChanges } from '../../../onnx/changes/graph-changes.ts'
 import { listModel } from '../../../onnx/changes/listing.ts'
 import type { ModelProto } from '../../../onnx/generated/onnx-ml_pb.ts'
 import { type OnnxModel, readStructure } from '../../../onnx/model.ts'
 import { embedWeights } from '../../../onnx/tensors/embed-weights.ts'
 import { tensorProtosOf } from '../../../onnx/walk.ts'
-import type { FormOptions, ModelRef } from '../../../runtimes/contract.ts'
+import type { IrOptions, ModelRef } from '../../../runtimes/contract.ts'
 import { type IrSummary, mergedText, summaryOf, type WrittenIr } from './ir.ts'
 
 /** Models with more external weights than this get listings only, so that the weights are not copied for every form. */
@@ -19,7 +19,7 @@ const MOST_EXTERNAL_BYTES = 64 * 2 ** 20
 const LARGE_BYTES = 2 ** 12
 const EMPTY = new Uint8Array(0)
 
-type Weights = FormOptions['weights']
+type Weights = IrOptions['weights']
 type Ask = (makeFolder: () => Promise<string>, weights: Weights, model: ModelRef) => Promise<string | null>
 
 /** The folder of one case: every form as a file, as a listing, and what changed since the one before. */
@@ -56,7 +56,7 @@ export class IrFolder {
   }
 
   /** A form that cannot be obtained is written as an error text. */
-  async writeForm(form: string, ask: Ask): Promise<void> {
+  async writeIr(form: string, ask: Ask): Promise<void> {
     const name = `${this.#forms.length}-${form}`
     const scratches: { remove(): Promise<void> }[] = []
     const makeFolder = async () => {
@@ -103,7 +103,7 @@ export class IrFolder {
     dropWeights(proto)
     const changes = this.#previous && graphChanges(this.#previous.proto, proto)
     if (changes) await this.#write(`${name}.diff.txt`, changesText(`${this.#previous!.name} → ${name}`, changes))
-    this.#forms.push({ name, nodes: formFacts(proto).nodes, changes, problem: null })
+    this.#forms.push({ name, nodes: countNodes(proto).nodes, changes, problem: null })
     this.#previous = { name, proto }
   }
 

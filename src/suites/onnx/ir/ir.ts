@@ -24,7 +24,7 @@ export interface IrSummary {
 }
 
 /** Names of the forms that a target gives, or why there are none. */
-export async function writeIr(
+export async function listIr(
   pool: Pool,
   target: Target,
 ): Promise<{ readonly forms: readonly string[]; readonly reason: string | null }> {
@@ -57,7 +57,7 @@ const PROBLEM_WIDTH = 120
 function failureTexts(forms: readonly WrittenIr[]): string[] {
   const names = new Map<string, string[]>()
   for (const { name, problem } of forms) {
-    if (problem !== null) names.set(problem, [...(names.get(problem) ?? []), formName(name)])
+    if (problem !== null) names.set(problem, [...(names.get(problem) ?? []), trimNumber(name)])
   }
   return Array.from(names, ([problem, failed]) => `${failed.join(', ')} failed: ${shortenEnd(problem, PROBLEM_WIDTH)}`)
 }
@@ -73,12 +73,12 @@ function changeText({ name, changes }: WrittenIr): string | null {
   const patterns = [...patternTexts(replaced), ...mergedText(merged.length)]
   const more = patterns.length > PATTERNS_SHOWN ? ', …' : ''
   const why = patterns.length > 0 ? ` (${patterns.slice(0, PATTERNS_SHOWN).join(', ')}${more})` : ''
-  if (before.nodes !== after.nodes) return `${before.nodes} → ${after.nodes} nodes at ${formName(name)}${why}`
-  return replaced.length > 0 ? `${replaced.length} replaced at ${formName(name)}${why}` : null
+  if (before.nodes !== after.nodes) return `${before.nodes} → ${after.nodes} nodes at ${trimNumber(name)}${why}`
+  return replaced.length > 0 ? `${replaced.length} replaced at ${trimNumber(name)}${why}` : null
 }
 
 export function mergedText(count: number): string[] {
   return count > 0 ? [`${count} merged with equal ones`] : []
 }
 
-const formName = (name: string) => name.replace(/^\d+-/, '')
+const trimNumber = (name: string) => name.replace(/^\d+-/, '')

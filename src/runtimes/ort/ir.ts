@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FormOptions, ModelRef } from '../contract.ts'
+import type { IrOptions, ModelRef } from '../contract.ts'
 import { compareVersions } from '../install/version-order.ts'
 import { createSession } from './create-session.ts'
 import type { OnnxRuntime, OrtSessionOptions } from './onnxruntime.ts'
@@ -11,17 +11,17 @@ const LEVELS = ['basic', 'extended', 'layout', 'all']
 const UNOPTIMISED = 'disabled'
 
 /** onnxruntime-node saves nothing before 1.21 and has no level `layout` before 1.23. */
-export function ortForms(version: string): string[] {
+export function listIrLevels(version: string): string[] {
   if (compareVersions(version, '1.21.0') < 0) return []
   const hasLayout = compareVersions(version, '1.23.0') >= 0
   return [UNOPTIMISED, ...LEVELS.filter((level) => level !== 'layout' || hasLayout)]
 }
 
 /** Saves the model as onnxruntime has it after one optimisation level, if the target's own goes that far. */
-export async function saveForm(
+export async function saveIr(
   ort: OnnxRuntime,
   model: ModelRef,
-  { target, form, folder, weights }: FormOptions,
+  { target, form, folder, weights }: IrOptions,
 ): Promise<string | null> {
   const options = sessionOptions(target)
   if (!reaches(options.graphOptimizationLevel, form)) return null
@@ -47,7 +47,7 @@ function savingTo(
   path: string,
   level: string,
   options: OrtSessionOptions,
-  weights: FormOptions['weights'],
+  weights: IrOptions['weights'],
 ): OrtSessionOptions {
   const beside = {
     optimized_model_external_initializers_file_name: WEIGHTS_FILE,

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import { digestOf } from '../../files/disk/digest.ts'
-import type { FormOptions, ModelRef } from '../contract.ts'
+import type { IrOptions, ModelRef } from '../contract.ts'
 import { LastError } from '../worker/last-error.ts'
 import { build, prepareBuild, type ToolchainOrder } from './build.ts'
 
-interface CompiledForms {
+interface CompiledIr {
   readonly key: string
   readonly folder: string
   /** A compiler that fails has often written the forms before the one that it failed at. */
@@ -15,15 +15,15 @@ interface CompiledForms {
 }
 
 /** Compiles a model for its intermediate forms, once for all of them. */
-export class FormCompiler {
+export class IrCompiler {
   readonly #order: ToolchainOrder
-  #last: CompiledForms | null = null
+  #last: CompiledIr | null = null
 
   constructor(order: ToolchainOrder) {
     this.#order = order
   }
 
-  async form(ref: ModelRef, { target, form, folder }: FormOptions): Promise<string | null> {
+  async writeIr(ref: ModelRef, { target, form, folder }: IrOptions): Promise<string | null> {
     const wanted = this.#order.toolchain.ir.find(({ name }) => name === form)
     if (!wanted) throw new Error(`there is no form "${form}"`)
     const { folder: built, failure } = await this.#compiled(ref, target)
@@ -38,7 +38,7 @@ export class FormCompiler {
     return wanted.file
   }
 
-  async #compiled(ref: ModelRef, target: Target): Promise<CompiledForms> {
+  async #compiled(ref: ModelRef, target: Target): Promise<CompiledIr> {
     const key = await keyOf(ref, target)
     if (this.#last?.key === key) return this.#last
     const folder = join(this.#order.scratch, 'forms')

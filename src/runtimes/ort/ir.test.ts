@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ortForms } from './form.ts'
+import { listIrLevels } from './ir.ts'
 
 test.each([
   ['1.20.1', []],
@@ -8,5 +8,5 @@ test.each([
   ['1.23.2', ['disabled', 'basic', 'extended', 'layout', 'all']],
   ['1.30.0', ['disabled', 'basic', 'extended', 'layout', 'all']],
 ])('onnxruntime-node %s gives the forms that it can save', (version, forms) => {
-  expect(ortForms(version)).toEqual(forms)
+  expect(listIrLevels(version)).toEqual(forms)
 })
