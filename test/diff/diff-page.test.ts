@@ -65,6 +65,12 @@ function largePair(): TensorPair {
   return { name: 'large', reference, target: source(LARGE, values) }
 }
 
+/** A side whose every cell stands for two rows and shows the odd one. */
+function tallSide(): TensorPair {
+  const values = Array.from({ length: LARGE[0]! * 4 }, (_, i) => Math.floor(i / 4) % 2)
+  return { name: 'tall', reference: null, target: source([LARGE[0]!, 4], values) }
+}
+
 describeWithBrowser('the page of a difference', () => {
   let browser: Browser
   let context: BrowserContext
@@ -73,7 +79,7 @@ describeWithBrowser('the page of a difference', () => {
   const foreign: string[] = []
 
   beforeAll(async () => {
-    server = await serveDiff([await plantedPair(), ...OTHERS, largePair()], { title: 'a.npy ↔ b.npy' })
+    server = await serveDiff([await plantedPair(), ...OTHERS, largePair(), tallSide()], { title: 'a.npy ↔ b.npy' })
     const executablePath = systemBrowser(process.env.PATH ?? '')
     if (!executablePath) throw new Error('ASSAY_TEST_BROWSER=required, but there is no Chromium or Chrome')
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
@@ -228,6 +234,20 @@ describeWithBrowser('the page of a difference', () => {
     expect(await text(lost, '#no-difference')).toBe('There is no target to compare with.')
     await lost.waitForSelector('canvas#reference')
     expect(await lost.$('canvas#target')).toBeNull()
+  })
+
+  test('a click on a side picks the element that its cell shows', async () => {
+    const page = await open(`#pair=${OTHERS.length + 2}`)
+    const box = (await (await page.waitForSelector('canvas#target')).boundingBox())!
+    for (const part of [0.3, 0.31, 0.32, 0.33, 0.34]) {
+      await page.mouse.click(box.x + box.width / 2, box.y + box.height * part)
+      for (let i = 0; i < 3; i++) await page.mouse.wheel(0, -100)
+      await page.mouse.move(box.x + box.width / 2, box.y - 30)
+      await expect.poll(() => text(page, '#readout'), POLLING).not.toContain('the worst of')
+      expect(await text(page, '#readout')).toMatch(/^index\[\d*[13579], 2\]target1$/)
+      await page.mouse.dblclick(box.x + box.width / 2, box.y + box.height / 2)
+      await shows(page, '#readout', 'the worst of 2 × 1')
+    }
   })
 
   test('a number, nothing and a NaN in a wrapped row', async () => {

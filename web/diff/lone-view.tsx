@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { ShownPair, ShownTensor } from '../../src/compare/slice/contract.ts'
 import { elementCount, formatShape } from '../../src/domain/tensor.ts'
 import type { Side } from '../../src/domain/verdict.ts'
-import { cellAt, valueRange } from './pictures/cells.ts'
+import { cellAt, shownPlace, valueRange } from './pictures/cells.ts'
 import { DARK, LIGHT, pickCells, valueColours } from './pictures/paint.ts'
 import { Picture } from './pictures/picture.tsx'
 import { CanvasFrame, pixelSize, useWidth } from './pictures/pictures.tsx'
@@ -80,7 +80,7 @@ function LonePicture({ pair, side, tensor, number }: LoneSideProps & { readonly 
   )
   const cursor = hovered ?? cursorCell(state, tensor.shape)
   const point = (cell: Cell) => {
-    const index = indexAt(state, tensor.shape, cell)
+    const index = indexAt(state, tensor.shape, shownPlace(cells, cell))
     if (index) setState(atIndex(state, index))
   }
   const gestures = { hover: setHovered, point, look: (next: ViewState['view']) => setState({ ...state, view: next }) }

@@ -3,7 +3,7 @@ import type { PairLimits } from '../../src/compare/pairs/pair-statistics.ts'
 import type { WorstPlace } from '../../src/domain/result.ts'
 import { formatCount, worsePart } from './format.ts'
 import { NearTable } from './near-table.tsx'
-import { type Cells, cellAt, type Judged, judge, placeOf } from './pictures/cells.ts'
+import { type Cells, cellAt, type Judged, judge, shownPlace } from './pictures/cells.ts'
 import { Histogram } from './pictures/histogram.tsx'
 import { Legend } from './pictures/legend.tsx'
 import { around } from './pictures/viewport.ts'
@@ -133,12 +133,6 @@ export function PairView(props: TensorViewProps) {
       )}
     </>
   )
-}
-
-/** Of a cell that stands for many elements the one that it shows. */
-function shownPlace(cells: Cells | null, place: Cell): Cell {
-  const cell = cells && cellAt(cells, place)
-  return cells && cell !== null && cells.slice.places.length > 0 ? placeOf(cells, cell) : place
 }
 
 /** Those of the server, or those that somebody tries. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { PairLimits } from '../../../src/compare/pairs/pair-statistics.ts'
 import { layOutWrapped } from '../../../src/compare/slice/grid.ts'
 import { encodeNumbers } from '../../../src/tensors/encode.ts'
-import { cellAt, judge, type LoadedSlice, layOut, placeOf, valueRange } from './cells.ts'
+import { cellAt, judge, type LoadedSlice, layOut, placeOf, shownPlace, valueRange } from './cells.ts'
 import { pickCells } from './paint.ts'
 
 const LIMITS: PairLimits = { rtol: 0, constant: 0.5, relL2: null, ulps: 0, ulpDType: null }
@@ -66,6 +66,13 @@ describe('cells that stand for blocks', () => {
   ])('know the place of their element (turned: %s)', (isTurned, place) => {
     const cells = layOut(slice, layOutWrapped([4096, 6144], [null, null]), isTurned)
     expect(placeOf(cells, cellAt(cells, isTurned ? { row: 3, col: 0 } : { row: 0, col: 3 })!)).toEqual(place)
+  })
+
+  test('lead to the element that they show, from each of their places', () => {
+    const cells = layOut(slice, layOutWrapped([4096, 6144], [null, null]), false)
+    expect(shownPlace(cells, { row: 2, col: 7 })).toEqual({ row: 3, col: 8 })
+    expect(shownPlace({ ...cells, slice: loaded(2, 3, SIX, SIX) }, { row: 1, col: 1 })).toEqual({ row: 1, col: 1 })
+    expect(shownPlace(null, { row: 1, col: 1 })).toEqual({ row: 1, col: 1 })
   })
 
   test('are stale under other limits, because others may be the worst then', () => {

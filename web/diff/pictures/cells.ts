@@ -109,3 +109,9 @@ export function placeOf(cells: Cells, cell: number): Cell {
   const [down, across] = [Math.floor(place / width), place % width]
   return isTurned ? { row: row + across, col: col + down } : { row: row + down, col: col + across }
 }
+
+/** Of a cell that stands for many elements the one that it shows. */
+export function shownPlace(cells: Cells | null, place: Cell): Cell {
+  const cell = cells && cellAt(cells, place)
+  return cells && cell !== null && cells.slice.places.length > 0 ? placeOf(cells, cell) : place
+}
