@@ -1,18 +1,16 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ShownPair, ShownTensor } from '../../src/compare/slice/contract.ts'
 import { elementCount, formatShape } from '../../src/domain/tensor.ts'
 import type { Side } from '../../src/domain/verdict.ts'
-import { cellAt, shownPlace, valueRange } from './pictures/cells.ts'
-import { DARK, LIGHT, pickCells, valueColours } from './pictures/paint.ts'
-import { Picture } from './pictures/picture.tsx'
-import { CanvasFrame, pixelSize, useWidth } from './pictures/pictures.tsx'
-import { Scale } from './pictures/scales.tsx'
-import { whole } from './pictures/viewport.ts'
+import { type Cells, cellAt } from './pictures/cells.ts'
+import { useWidth } from './pictures/pictures.tsx'
+import { SidePicture, useDrawing } from './pictures/side-picture.tsx'
 import { Readout } from './readout.tsx'
 import { SlicePicker } from './slice-picker.tsx'
 import type { TensorViewProps } from './tensor-view.tsx'
-import { useCells, useDark } from './use-diff.ts'
-import { atIndex, type Cell, cursorCell, defaultState, indexAt, pictureGrid, type ViewState } from './view-state.ts'
+import { useCursor } from './use-cursor.ts'
+import { useCells } from './use-diff.ts'
+import { defaultState, pictureGrid, type ViewState } from './view-state.ts'
 
 const SIDES: readonly Side[] = ['reference', 'target']
 
@@ -63,59 +61,35 @@ function LoneSide({ pair, side, tensor, number }: LoneSideProps) {
 }
 
 function LonePicture({ pair, side, tensor, number }: LoneSideProps & { readonly tensor: ShownTensor }) {
+  const { shape, isComplex } = tensor
   const [state, setState] = useState<ViewState>(() => defaultState(number, tensor))
-  const [hovered, setHovered] = useState<Cell | null>(null)
-  const { ref, width } = useWidth()
-  const theme = useDark() ? DARK : LIGHT
   const { cells, problem } = useCells(state, pair, side)
-  const grid = pictureGrid(tensor.shape, state)
-  const view = state.view ?? whole(grid)
-  const size = pixelSize(width, grid)
-  const range = useMemo(() => (cells ? valueRange(cells) : null), [cells])
-  const colours = useMemo(() => (cells ? valueColours(cells.numbers[side]!, range) : null), [cells, range])
-  const { pixelsWide, pixelsHigh } = size
-  const picked = useMemo(
-    () => (cells ? pickCells(cells, null, view, pixelsWide, pixelsHigh) : null),
-    [cells, view.row, view.col, view.rows, view.cols, pixelsWide, pixelsHigh],
+  return (
+    <>
+      <SlicePicker state={state} shape={shape} isComplex={isComplex} change={setState} />
+      {problem && <p class="problem">{problem}</p>}
+      {cells && <LoneCells side={side} state={state} shape={shape} cells={cells} change={setState} />}
+    </>
   )
-  const cursor = hovered ?? cursorCell(state, tensor.shape)
-  const point = (cell: Cell) => {
-    const index = indexAt(state, tensor.shape, shownPlace(cells, cell))
-    if (index) setState(atIndex(state, index))
-  }
-  const gestures = { hover: setHovered, point, look: (next: ViewState['view']) => setState({ ...state, view: next }) }
-  const { isComplex, shape } = tensor
+}
+
+interface LoneCellsProps {
+  readonly side: Side
+  readonly state: ViewState
+  readonly shape: readonly number[]
+  readonly cells: Cells
+  change(state: ViewState): void
+}
+
+function LoneCells({ side, state, shape, cells, change }: LoneCellsProps) {
+  const { ref, width } = useWidth()
+  const { cursor, gestures } = useCursor(state, shape, cells, change)
+  const grid = pictureGrid(shape, state)
+  const drawing = useDrawing(cells, null, state.view, grid, width)
   return (
     <div ref={ref}>
-      <SlicePicker
-        state={state}
-        shape={shape}
-        isComplex={isComplex}
-        worst={[]}
-        stepped={null}
-        change={setState}
-        focus={() => {}}
-      />
-      {problem && <p class="problem">{problem}</p>}
-      {cells && picked && colours && width > 0 && (
-        <>
-          <CanvasFrame view={view} size={grid} gestures={gestures}>
-            <Picture
-              id={side}
-              label={side}
-              cells={cells}
-              picked={picked}
-              view={view}
-              size={size}
-              theme={theme}
-              colours={colours}
-              cursor={cursor}
-            />
-          </CanvasFrame>
-          <Scale range={range} numbers={cells.numbers[side]!} />
-          <Readout state={state} shape={shape} cells={cells} judged={null} cell={cellAt(cells, cursor)} />
-        </>
-      )}
+      {width > 0 && <SidePicture side={side} drawing={drawing} grid={grid} cursor={cursor} gestures={gestures} />}
+      <Readout state={state} shape={shape} cells={cells} judged={null} cell={cellAt(cells, cursor)} />
     </div>
   )
 }

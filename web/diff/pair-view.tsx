@@ -12,18 +12,10 @@ import { SlicePicker } from './slice-picker.tsx'
 import type { TensorViewProps } from './tensor-view.tsx'
 import { ThreePictures } from './three-pictures.tsx'
 import { ToleranceBox } from './tolerance-box.tsx'
+import { useCursor } from './use-cursor.ts'
 import { useCursorKeys } from './use-cursor-keys.ts'
 import { useCells } from './use-diff.ts'
-import {
-  atIndex,
-  type Cell,
-  cursorCell,
-  indexAt,
-  type Limits,
-  pictureGrid,
-  slicedAxes,
-  type ViewState,
-} from './view-state.ts'
+import { atIndex, cursorCell, type Limits, pictureGrid, slicedAxes, type ViewState } from './view-state.ts'
 import { WorstList } from './worst-list.tsx'
 
 /** A slice of more elements takes longer than somebody likes to wait for a first picture. */
@@ -34,7 +26,6 @@ const FIRST_CELLS = 1024
 export function PairView(props: TensorViewProps) {
   const { pair, state, entry, change, ready } = props
   const { shape, isComplex } = pair.reference!
-  const [hovered, setHovered] = useState<Cell | null>(null)
   const [focused, setFocused] = useState<number | null>(null)
   const isHuge = pictureGrid(shape, state).count > HUGE
   const isHeld = isHuge && !state.isPlaced
@@ -48,17 +39,12 @@ export function PairView(props: TensorViewProps) {
   const worst = entry === undefined || entry instanceof Error ? [] : entry.result.worst
   const stepped = steppedAxis(state, shape, focused)
   const grid = pictureGrid(shape, state)
-  const pinned = cursorCell(state, shape)
+  const { cursor, gestures } = useCursor(state, shape, cells, change)
   const goTo = (place: WorstPlace) => change(lookAt(state, shape, place, isComplex))
   useEffect(() => {
     if (entry !== undefined && !state.isPlaced) change(firstLook(state, shape, worst, isComplex))
   }, [entry, state.isPlaced])
   useCursorKeys({ state, shape, grid, stepped, worst, change, goTo })
-  const point = (cell: Cell) => {
-    const index = indexAt(state, shape, shownPlace(cells, cell))
-    if (index) change(atIndex(state, index))
-  }
-  const gestures = { hover: setHovered, point, look: (view: ViewState['view']) => change({ ...state, view }) }
   return (
     <>
       <div class="controls">
@@ -109,11 +95,11 @@ export function PairView(props: TensorViewProps) {
               cells={cells}
               judged={judged}
               isLoading={isLoading}
-              cursor={hovered ?? pinned}
+              cursor={cursor}
               gestures={gestures}
             />
           )}
-          <Readout state={state} shape={shape} cells={cells} judged={judged} cell={cellAt(cells, hovered ?? pinned)} />
+          <Readout state={state} shape={shape} cells={cells} judged={judged} cell={cellAt(cells, cursor)} />
           <div class="panels">
             {judged && <SlicePanel judged={judged} cells={cells} />}
             {grid.count > 1 && (
@@ -123,7 +109,7 @@ export function PairView(props: TensorViewProps) {
                 shape={shape}
                 cells={cells}
                 judged={judged}
-                cursor={shownPlace(cells, hovered ?? pinned)}
+                cursor={shownPlace(cells, cursor)}
               />
             )}
             <WorstPanel entry={entry} state={state} goTo={goTo} />

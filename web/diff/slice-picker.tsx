@@ -6,10 +6,11 @@ export interface SlicePickerProps {
   readonly state: ViewState
   readonly shape: readonly number[]
   readonly isComplex: boolean
-  readonly worst: readonly WorstPlace[]
-  readonly stepped: number | null
+  readonly worst?: readonly WorstPlace[]
+  /** The dimension that keys step through. */
+  readonly stepped?: number | null
   change(state: ViewState): void
-  focus(axis: number): void
+  focus?(axis: number): void
 }
 
 /** For each dimension: whether it is the picture's rows or columns, or which of its places is shown. */
@@ -65,7 +66,7 @@ function Role({ name, axis, isOn, choose }: RoleProps) {
   )
 }
 
-function Place({ axis, state, shape, worst, change, focus }: SlicePickerProps & { readonly axis: number }) {
+function Place({ axis, state, shape, worst = [], change, focus }: SlicePickerProps & { readonly axis: number }) {
   const most = shape[axis]! - 1
   const set = (text: string) => {
     const place = Number(text)
@@ -73,7 +74,7 @@ function Place({ axis, state, shape, worst, change, focus }: SlicePickerProps & 
       change(atIndex(state, state.index.with(axis, place)))
     }
   }
-  const common = { min: 0, max: most, step: 1, value: state.index[axis]!, onFocus: () => focus(axis) }
+  const common = { min: 0, max: most, step: 1, value: state.index[axis]!, onFocus: () => focus?.(axis) }
   return (
     <span class="place">
       <span class="slider">

@@ -29,14 +29,13 @@ export interface PictureProps {
   readonly theme: Theme
   readonly colours: (position: number) => number
   readonly cursor: Cell | null
-  readonly label: string
 }
 
 /** One side, or the difference, as an image with a cross-hair. */
 export function Picture(props: PictureProps) {
   const image = useRef<HTMLCanvasElement>(null)
   const cross = useRef<HTMLCanvasElement>(null)
-  const { id, cells, picked, severities, view, size, theme, colours, cursor, label } = props
+  const { id, cells, picked, severities, view, size, theme, colours, cursor } = props
   const { pixelsWide, pixelsHigh } = size
   useEffect(() => {
     const context = image.current!.getContext('2d')!
@@ -53,7 +52,7 @@ export function Picture(props: PictureProps) {
   const style = { width: `${size.width}px`, height: `${size.height}px` }
   return (
     <div class="canvas" style={style}>
-      <canvas ref={image} id={id} width={pixelsWide} height={pixelsHigh} style={style} role="img" aria-label={label} />
+      <canvas ref={image} id={id} width={pixelsWide} height={pixelsHigh} style={style} role="img" aria-label={id} />
       <canvas ref={cross} width={pixelsWide} height={pixelsHigh} style={style} />
     </div>
   )
