@@ -9,7 +9,7 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { FileDigests } from '../dist.modules/files/disk/digest.js'
-import { decoderOf } from '../dist.modules/models/hugging-face/onnx-decoder.js'
+import { findDecoder } from '../dist.modules/models/hugging-face/onnx-decoder.js'
 import { DEFAULT_LIMITS } from '../dist.modules/runtimes/contract.js'
 import { createPool } from '../dist.modules/runtimes/host/pool.js'
 import { decodeSide } from '../dist.modules/suites/decoders/decode-side.js'
@@ -106,7 +106,7 @@ async function timeRatio() {
   }
   const pool = createPool({ size: 1, context, limits: DEFAULT_LIMITS })
   try {
-    const side = await decoderOf(model, new FileDigests())
+    const side = await findDecoder(model, new FileDigests())
     const batch = paddedPrompts()
     const work = {
       lab: newLab(),

@@ -1,4 +1,4 @@
-import { type OptionSpec, type OptionTable, specsOf } from '../options/table.ts'
+import { listSpecs, type OptionSpec, type OptionTable } from '../options/table.ts'
 import type { SuiteKind } from '../suites/contract.ts'
 import { SUITES } from '../suites/registry.ts'
 import { titledOptions, topLevelOptions } from '../suites/tables.ts'
@@ -29,7 +29,7 @@ export interface CommandLineTable {
 
 export function commandLineTable(suites: readonly SuiteKind[] = SUITES): CommandLineTable {
   const named = [...suiteCommands(suites), ...commandsOverAll(suites), ...OTHERS]
-  const options = named.flatMap((command) => specsOf(command.options))
+  const options = named.flatMap((command) => listSpecs(command.options))
   const commands = [...named, doctor(options), completionAnswer(named)]
   return { commands, groups: titledOptions(suites), options }
 }

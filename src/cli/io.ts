@@ -38,7 +38,7 @@ export function complain({ stderr }: CommandIo, text: string): void {
   stderr.write(`assay: ${withoutCommands(cleanProse(text))}\n`)
 }
 
-export function styleOf(stream: OutputStream, { env }: CommandIo, { color }: { readonly color?: unknown }): Style {
+export function chooseStyle(stream: OutputStream, { env }: CommandIo, { color }: { readonly color?: unknown }): Style {
   return createStyle(stream, { env, ...(typeof color === 'boolean' && { color }) })
 }
 

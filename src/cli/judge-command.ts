@@ -3,7 +3,7 @@ import { type CommandRequest, type Invocation, invoke } from '../library/invocat
 import { answer, type JudgedOutcome, judge, list } from '../library/judge.ts'
 import { caseNotesLines } from '../reporters/case-notes-lines.ts'
 import { Screen } from '../reporters/screen.ts'
-import { type CommandIo, notice, styleOf } from './io.ts'
+import { type CommandIo, chooseStyle, notice } from './io.ts'
 import { withListeners } from './listeners.ts'
 import { printCaseIds, reportOutcome, whyNothing } from './outcome.ts'
 
@@ -39,6 +39,6 @@ async function judgeOnce(invocation: Invocation, io: CommandIo): Promise<number>
 
 /** On stderr, so that stdout holds only the JSON of --json. */
 function printNotes({ notes }: JudgedOutcome, { values }: Invocation, io: CommandIo): void {
-  const style = styleOf(io.stderr, io, values)
+  const style = chooseStyle(io.stderr, io, values)
   for (const each of notes) new Screen(io.stderr, style).update(caseNotesLines(each, style), [])
 }

@@ -1,7 +1,7 @@
 import { Command, Option, type OutputConfiguration } from 'commander'
 import { UsageError } from '../domain/errors.ts'
 import { packageVersion } from '../library/package-version.ts'
-import { flagOf, hasShownDefault, type OptionSpec, specsOf } from '../options/table.ts'
+import { hasShownDefault, listSpecs, nameFlag, type OptionSpec } from '../options/table.ts'
 import type { CommandSpec } from './command-spec.ts'
 import type { CommandLineTable } from './commands.ts'
 import { type CommandIo, complain } from './io.ts'
@@ -69,7 +69,7 @@ export function addCommand(
     .exitOverride()
   if (spec.argument) command.argument(spec.argument)
   command.allowExcessArguments(spec.refusesWords === true)
-  for (const option of specsOf(spec.options)) addOption(command, option, groups, io)
+  for (const option of listSpecs(spec.options)) addOption(command, option, groups, io)
   command.action(() => act(command.args, command.opts()))
 }
 
@@ -82,7 +82,7 @@ function addOption(command: Command, spec: OptionSpec, groups: CommandLineTable[
   if (withoutEffect) sayWhenGiven(command, spec.flags, io, (flag) => `${flag} does nothing here: ${withoutEffect}`)
   if (refused) refuseWhenGiven(command, spec.flags, refused)
   for (const flags of documented) {
-    sayWhenGiven(command, flags, io, (flag) => `${flag} is written ${flagOf(spec)} here`)
+    sayWhenGiven(command, flags, io, (flag) => `${flag} is written ${nameFlag(spec)} here`)
   }
   if (spec.negatable) command.addOption(negation(spec))
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../domain/errors.ts'
 import { nearest, unknown } from '../domain/suggest.ts'
 import type { SuiteCommand, SuiteKind } from '../suites/contract.ts'
-import { commandOptions, kindsOf } from '../suites/tables.ts'
+import { commandOptions, findKinds } from '../suites/tables.ts'
 import type { CommandSpec } from './command-spec.ts'
 
 /** One command for each first word of the suites' command names; a second word may choose among them. */
@@ -16,7 +16,7 @@ function firstWord({ name }: SuiteCommand): string {
 
 function suiteCommand(word: string, suites: readonly SuiteKind[]): CommandSpec {
   const kinds = suites.filter(({ command }) => firstWord(command) === word)
-  const plain = kindsOf(word, kinds)[0]?.command
+  const plain = findKinds(word, kinds)[0]?.command
   const subcommands = kinds.flatMap(({ command }) => (command.name === word ? [] : [command]))
   const names = subcommands.map((command) => command.name.slice(word.length + 1))
   const more = subcommands.map(
@@ -48,7 +48,7 @@ function chosen(word: string, kinds: readonly SuiteKind[], words: readonly strin
   const names = [...new Set(kinds.map(({ command }) => command.name))].filter((name) => name !== word)
   const seconds = names.map((name) => name.slice(word.length + 1))
   if (first !== undefined && seconds.includes(first)) return { command: `${word} ${first}`, words: rest }
-  const isPlain = names.length === 0 || kindsOf(word, kinds).length > 0
+  const isPlain = names.length === 0 || findKinds(word, kinds).length > 0
   if (isPlain && (first === undefined || nearest(first, seconds) === null)) return { command: word, words }
   if (first === undefined) {
     throw new UsageError(word, `missing subcommand: use ${names.map((name) => `assay ${name}`).join(' or ')}`)

@@ -1,7 +1,7 @@
 import { type DType, dtypeKind } from '../domain/dtype.ts'
 import { StageError, UsageError } from '../domain/errors.ts'
 import type { OutputResult } from '../domain/result.ts'
-import { byteLengthOf, formatShape, type TensorSource } from '../domain/tensor.ts'
+import { countBytes, formatShape, type TensorSource } from '../domain/tensor.ts'
 import type { Side } from '../domain/verdict.ts'
 import type { Rule, TensorContext } from './contract.ts'
 import { judgeIndices } from './judge-indices.ts'
@@ -55,7 +55,7 @@ function checkQuantised(steps: number, allowedMismatch: number): void {
 
 /** Refuses a source whose byte length does not match its shape. */
 function checkByteLength(source: TensorSource, side: Side): void {
-  const need = byteLengthOf(source.dtype, source.shape)
+  const need = countBytes(source.dtype, source.shape)
   if (need === null || need === source.byteLength) return
   const what = `tensor "${source.name}" of the ${side} has ${source.byteLength} bytes, but ${source.dtype} ${formatShape(source.shape)} takes ${need}; its stored copy is damaged, run again with --recompute`
   throw new StageError('compare', what, { side })

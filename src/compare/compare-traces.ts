@@ -5,7 +5,7 @@ import { type Side, worstVerdict } from '../domain/verdict.ts'
 import { compareTensors, unlike } from './compare-tensors.ts'
 import type { CompareOptions, TraceComparison } from './contract.ts'
 import { worstMetrics } from './pairs/metrics.ts'
-import { worstOf } from './pairs/worst-places.ts'
+import { pickWorst } from './pairs/worst-places.ts'
 
 interface Compared {
   readonly outputs: readonly OutputResult[]
@@ -115,7 +115,7 @@ function summarise(parts: readonly Compared[]): TraceComparison {
     coverage: { compared, expected: outputs.length },
     metrics: worstMetrics(outputs),
     outputs,
-    worst: worstOf(outputs.flatMap((output) => output.worst)),
+    worst: pickWorst(outputs.flatMap((output) => output.worst)),
   }
 }
 

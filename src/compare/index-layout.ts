@@ -10,7 +10,7 @@ export interface IndexLayout {
 }
 
 /** Undefined if the output does not fit the indexed tensor; only row-major order counts, so a reshape is fine. */
-export function layoutOf(
+export function planIndexLayout(
   selection: IndexSelection,
   indexedShape: readonly number[],
   outputShape: readonly number[],

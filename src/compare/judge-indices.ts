@@ -4,7 +4,7 @@ import { elementCount, type TensorSource } from '../domain/tensor.ts'
 import { decodeNumbers } from '../tensors/decode.ts'
 import { formatElement } from '../tensors/format-element.ts'
 import type { Rule, TensorContext } from './contract.ts'
-import { type IndexLayout, layoutOf } from './index-layout.ts'
+import { type IndexLayout, planIndexLayout } from './index-layout.ts'
 import { judgeNumbers } from './judge-numbers.ts'
 import { metricMaker } from './pairs/metrics.ts'
 import { WorstPlaces } from './pairs/worst-places.ts'
@@ -26,7 +26,7 @@ export async function judgeIndices(
   context: TensorContext,
 ): Promise<OutputResult> {
   const { indexed } = context
-  const layout = indexed && layoutOf(rule.selection, indexed.shape, reference.shape)
+  const layout = indexed && planIndexLayout(rule.selection, indexed.shape, reference.shape)
   if (!indexed || !layout || !isReadable(reference, target, indexed)) {
     const exact = { kind: 'exact', source: `indices of ${rule.selection.op}`, flags: ['indices-exact'] } as const
     return judgeNumbers(reference, target, exact, context)

@@ -6,7 +6,7 @@ type Row = Float32Array | Float64Array
  * Places of the `count` largest numbers, largest first, among equals the first place first; NaN is none of them.
  * `peaks` are the largest of every run.
  */
-export function largestIds(row: Row, count: number, peaks: Row = peaksOf(row)): number[] {
+export function largestIds(row: Row, count: number, peaks: Row = findRowPeaks(row)): number[] {
   if (count === 0) return []
   const runs = largestRuns(peaks, count)
   const limit = runs.length < count ? Number.NEGATIVE_INFINITY : peaks[runs[count - 1]!]!
@@ -19,8 +19,8 @@ export function largestIds(row: Row, count: number, peaks: Row = peaksOf(row)): 
   return ids.slice(0, count)
 }
 
-export function peaksOf<R extends Row>(row: R): R
-export function peaksOf(row: Row): Row {
+export function findRowPeaks<R extends Row>(row: R): R
+export function findRowPeaks(row: Row): Row {
   const length = Math.ceil(row.length / ROW_RUN)
   const peaks = row instanceof Float32Array ? new Float32Array(length) : new Float64Array(length)
   peaks.fill(Number.NEGATIVE_INFINITY)

@@ -41,7 +41,7 @@ export type StaleEntry = Pick<ExpectedFailure, 'id' | 'place'>
 const DAY_MS = 86_400_000
 
 /** The day of a time, in UTC, as `2027-03-01`. */
-export function dayOf(time: Date): string {
+export function formatDay(time: Date): string {
   return time.toISOString().slice(0, 10)
 }
 
@@ -54,7 +54,7 @@ export function daysBetween(from: string, to: string): number {
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const time = new Date(`${text}T00:00:00Z`)
-  return !Number.isNaN(time.getTime()) && dayOf(time) === text
+  return !Number.isNaN(time.getTime()) && formatDay(time) === text
 }
 
 /** `error at compile on the target`, `fail at compare` */

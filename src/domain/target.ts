@@ -1,4 +1,4 @@
-import { entryOf } from './entry.ts'
+import { findEntry } from './entry.ts'
 import { UsageError } from './errors.ts'
 import { redactText } from './redact.ts'
 import { unknown } from './suggest.ts'
@@ -62,7 +62,7 @@ export function parseTarget(written: string, schemas: TargetSchemas): Target {
   const [head = '', ...pairs] = rest.split(',')
   const colon = head.indexOf(':')
   const [runtime = '', version = null] = splitOnce(colon < 0 ? head : head.slice(0, colon), '@')
-  const schema = entryOf(schemas, runtime)
+  const schema = findEntry(schemas, runtime)
   if (!schema) throw unknown('target', `runtime "${runtime}" in target "${spec}"`, runtime, Object.keys(schemas))
   if (version !== null) checkVersion(spec, runtime, version, schema)
   const device = (colon < 0 ? '' : head.slice(colon + 1)) || schema.defaultDevice

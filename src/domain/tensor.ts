@@ -77,7 +77,7 @@ export function elementCount(shape: readonly number[]): number {
 }
 
 /** Bytes that a tensor takes; null for strings, whose size is not in their shape. */
-export function byteLengthOf(dtype: DType, shape: readonly number[]): number | null {
+export function countBytes(dtype: DType, shape: readonly number[]): number | null {
   if (dtype === 'string') return null
   return Math.ceil((elementCount(shape) * DTYPES[dtype].bits) / 8)
 }

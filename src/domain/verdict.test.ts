@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { countVerdicts, exitCodeOf, type Verdict, worstVerdict } from './verdict.ts'
+import { chooseExitCode, countVerdicts, type Verdict, worstVerdict } from './verdict.ts'
 
-const code = (verdicts: Verdict[], options = {}) => exitCodeOf(countVerdicts(verdicts), options)
+const code = (verdicts: Verdict[], options = {}) => chooseExitCode(countVerdicts(verdicts), options)
 
 describe('exit codes', () => {
   test.each<[Verdict[], number]>([

@@ -31,7 +31,7 @@ export interface ExitOptions {
   readonly stale?: number
 }
 
-export function exitCodeOf(counts: Counts, options: ExitOptions = {}): number {
+export function chooseExitCode(counts: Counts, options: ExitOptions = {}): number {
   if (options.interrupted) return EXIT.interrupted
   if (counts.fail + counts.error + counts.xpass > 0) return EXIT.failed
   if (options.strict && counts.inconclusive + (options.stale ?? 0) > 0) return EXIT.failed

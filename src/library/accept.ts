@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ExpectedFailure } from '../domain/expected-failure.ts'
 import type { Result } from '../domain/result.ts'
-import { countVerdicts, EXIT, exitCodeOf } from '../domain/verdict.ts'
+import { chooseExitCode, countVerdicts, EXIT } from '../domain/verdict.ts'
 import { explainWriteError } from '../files/disk/atomic.ts'
 import type { CommonValues } from '../options/common-values.ts'
 import type { Accepted } from '../reporters/accepted-lines.ts'
@@ -59,7 +59,7 @@ function exitCodeNow({ header, exitCode }: RunOutcome, judged: readonly Result[]
   if (header.problem !== undefined && exitCode !== EXIT.ok) return exitCode
   const { strict, passWithNoTests } = values
   const stale = header.summary?.stale?.length ?? 0
-  return exitCodeOf(countVerdicts(judged.map(({ verdict }) => verdict)), { strict, passWithNoTests, stale })
+  return chooseExitCode(countVerdicts(judged.map(({ verdict }) => verdict)), { strict, passWithNoTests, stale })
 }
 
 /** Before a long run rather than after it. */

@@ -6,15 +6,15 @@ import type { Origin } from '../options/kinds.ts'
 import { type Resolved, resolveOptions, type Sources } from '../options/resolve.ts'
 import {
   environmentName,
-  flagOf,
+  listSpecs,
+  nameFlag,
   type OptionGroups,
   type OptionSpec,
   type OptionTable,
-  specsOf,
 } from '../options/table.ts'
 import type { ConfigSection, SectionRow, SuiteKind } from '../suites/contract.ts'
 import { SUITES } from '../suites/registry.ts'
-import { contentOf } from '../suites/section-content.ts'
+import { readContent } from '../suites/section-content.ts'
 import { configSections, topLevelOptions } from '../suites/tables.ts'
 import { defaultGlobs } from '../suites/tensors/discover-models.ts'
 import type { AssayConfig } from './config/assay-config.ts'
@@ -76,7 +76,7 @@ async function explainSection(
   { environment, file: config }: Sources,
   file: string | null,
 ): Promise<SettingGroup[]> {
-  const written = contentOf(config, key)
+  const written = readContent(config, key)
   const rows = written === undefined ? [] : ((await load()).rows?.(written) ?? entryRows(written))
   const group = { title, settings: rows.map((row) => sectionSetting(row, `${file}:${key}`)) }
   const kind = suites.find(({ section }) => section?.key === key)
@@ -115,7 +115,7 @@ function optionGroups(
   }
   return Object.entries(groups).map(([title, table]) => ({
     title,
-    settings: specsOf(table)
+    settings: listSpecs(table)
       .filter((spec) => origins[spec.key] && isTold(spec, origins[spec.key]!))
       .map(explain),
   }))
@@ -132,7 +132,7 @@ function isTold(spec: OptionSpec, source: Origin): boolean {
 }
 
 function nameOf(spec: OptionSpec): string {
-  return spec.commandLineOnly ? flagOf(spec) : spec.key
+  return spec.commandLineOnly ? nameFlag(spec) : spec.key
 }
 
 function originOf(
@@ -143,7 +143,7 @@ function originOf(
 ): SettingOrigin {
   if (source === 'environment') return { source, name: variableOf(spec, environment) }
   if (source === 'config file') return { source, name: place(spec.key) }
-  return source === 'command line' ? { source, name: flagOf(spec) } : { source }
+  return source === 'command line' ? { source, name: nameFlag(spec) } : { source }
 }
 
 /** Ours, or the documented one of another tool. */

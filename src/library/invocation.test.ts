@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { reproduceOf } from './invocation.ts'
+import { makeReproduce } from './invocation.ts'
 import { folderWith, invoked, linkPackage, modelsAsked } from './testing/project.ts'
 
 const CONFIG = { models: ['nets/*.onnx'], target: ['ort:cpu,threads=2'], seed: 3, timeout: '2min' }
@@ -19,7 +19,7 @@ describe('a configuration', () => {
     const { paths, targets, choices, common } = await modelsAsked(folder)
     expect([choices.seed, common.timeout]).toEqual([3, 120])
     expect([paths, targets.targets.map(({ name }) => name)]).toEqual([['nets/*.onnx'], ['ort:cpu,threads=2']])
-    expect(reproduceOf(invocation)('a/full_model@x')).toContain(`--config ${file}`)
+    expect(makeReproduce(invocation)('a/full_model@x')).toContain(`--config ${file}`)
   })
 
   test('names targets, also long ones', async () => {

@@ -9,8 +9,8 @@ import { resolveOptions } from '../options/resolve.ts'
 import { type OptionTable, omit } from '../options/table.ts'
 import type { Notice, SuiteKind, SuiteRequest, SuiteWork } from '../suites/contract.ts'
 import { SUITES } from '../suites/registry.ts'
-import { contentOf } from '../suites/section-content.ts'
-import { commandOptions, kindsOf, topLevelOptions } from '../suites/tables.ts'
+import { readContent } from '../suites/section-content.ts'
+import { commandOptions, findKinds, topLevelOptions } from '../suites/tables.ts'
 import type { AssayConfig } from './config/assay-config.ts'
 import { chosenConfig, type LoadedConfig } from './config/config-file.ts'
 
@@ -73,7 +73,7 @@ export async function invoke(request: CommandRequest, notice: Notice): Promise<I
   const common = resolveOptions(COMMON_OPTIONS, { commandLine: options, environment, file: loaded.config })
   const values = commonValues(common.values, environment)
   if (command === 'run' && loaded.path === null) throw values.noConfig ? forbidden() : noConfig()
-  const own = kindsOf(command, suites)
+  const own = findKinds(command, suites)
   const kinds = own.length > 0 ? own : configuredKinds(suites, loaded.config)
   const shared = { command, cwd, environment, words, isConfigured: own.length === 0, values, loaded, notice }
   const asked: AskedSuite[] = []
@@ -85,7 +85,7 @@ export async function invoke(request: CommandRequest, notice: Notice): Promise<I
 /** Where it names nothing, models are looked for where they lie by default. */
 function configuredKinds(suites: readonly SuiteKind[], config: AssayConfig): SuiteKind[] {
   const configured = suites.filter((kind) => kind.isConfigured(config))
-  return configured.length > 0 ? configured : kindsOf(usualCommand(suites), suites)
+  return configured.length > 0 ? configured : findKinds(usualCommand(suites), suites)
 }
 
 type SharedRequest = Pick<Invocation, 'command' | 'cwd' | 'environment' | 'words' | 'values' | 'loaded'> &
@@ -115,7 +115,7 @@ function resolveKind({ options, section }: SuiteKind, { commandLine, environment
   const table = omit(options, Object.keys(section?.options ?? {}))
   const top = resolveOptions(table, { commandLine, environment, file: config })
   if (!section) return top
-  const file = contentOf(config, section.key)
+  const file = readContent(config, section.key)
   const own = resolveOptions(section.options, { commandLine, environment, file: isObject(file) ? file : {} })
   return { values: { ...top.values, ...own.values }, origins: { ...top.origins, ...own.origins } }
 }
@@ -146,7 +146,7 @@ function withSections({ path, config }: LoadedConfig, sections: ConfigSections):
 }
 
 /** The command line that judges one of its cases again. */
-export function reproduceOf({ command, words, loaded, asked, table, cwd }: Invocation): (id: string) => string {
+export function makeReproduce({ command, words, loaded, asked, table, cwd }: Invocation): (id: string) => string {
   const config = loaded.path === null ? null : relative(cwd, loaded.path)
   const values = Object.assign({}, ...asked.map(settledValues))
   const own = asked.find(({ work }) => work.words)

@@ -1,11 +1,11 @@
 import { join, relative, resolve } from 'node:path'
 import type { CaseNotes } from '../domain/case-notes.ts'
-import { dayOf } from '../domain/expected-failure.ts'
+import { formatDay } from '../domain/expected-failure.ts'
 import { remember } from '../domain/remember.ts'
 import type { Reporter } from '../domain/run.ts'
 import { hideFromGit } from '../files/disk/hide-from-git.ts'
 import { isInside } from '../files/disk/is-inside.ts'
-import { specsOf } from '../options/table.ts'
+import { listSpecs } from '../options/table.ts'
 import type { Accepted } from '../reporters/accepted-lines.ts'
 import type { Case } from '../runs/contract.ts'
 import type { RunOutcome, RunSignals } from '../runs/execute/execute.ts'
@@ -16,8 +16,8 @@ import type { LaunchContext } from '../runtimes/contract.ts'
 import type { WarmWorkers } from '../runtimes/host/warm-workers.ts'
 import type { Answer, Notice, PlanContext, Planned } from '../suites/contract.ts'
 import { describeEnvironment } from './environment.ts'
-import { type Invocation, reproduceOf } from './invocation.ts'
-import { jobsOf, LazyPool } from './lazy-pool.ts'
+import { type Invocation, makeReproduce } from './invocation.ts'
+import { countJobs, LazyPool } from './lazy-pool.ts'
 
 export interface RunListeners {
   readonly reporters: readonly Reporter[]
@@ -49,7 +49,7 @@ export async function judge(invocation: Invocation, listeners: RunListeners): Pr
   const { values } = invocation
   const place = expectedPlace(values.expected, invocation.loaded.path, invocation.cwd)
   const entries = await readExpected(place, values.accept)
-  const expected = { entries, today: dayOf(new Date()), partial: isPartial(invocation) }
+  const expected = { entries, today: formatDay(new Date()), partial: isPartial(invocation) }
   if (!values.accept) return judgeExpecting(expected, invocation, listeners)
   const { acceptOutcome, refuseUnwritable } = await import('./accept.ts')
   await refuseUnwritable(place)
@@ -85,13 +85,13 @@ async function judgeExpecting(
       reporters: listeners.reporters,
       environment: describeEnvironment(),
       options: recordedOptions(invocation),
-      jobs: jobsOf(values),
+      jobs: countJobs(values),
       ...(values.maxFailures === undefined ? {} : { maxFailures: values.maxFailures }),
       recompute: values.recompute,
       keep: values.keep,
       strict: values.strict,
       passWithNoTests: values.passWithNoTests,
-      reproduce: reproduceOf(invocation),
+      reproduce: makeReproduce(invocation),
       ...(listeners.signals && { signals: listeners.signals }),
     })
     const notes = planned.flatMap((one) => one.notes?.() ?? [])
@@ -201,7 +201,7 @@ async function narrowToFailed(cases: readonly Case[], { cwd, values }: Invocatio
 /** All options as they were understood, without secrets. */
 function recordedOptions({ command, words, values, loaded, cwd, asked, table }: Invocation): Record<string, unknown> {
   const given = Object.assign({ ...values }, ...asked.map(({ request }) => request.values))
-  for (const { key, kind } of specsOf(table)) {
+  for (const { key, kind } of listSpecs(table)) {
     const value = given[key]
     if (kind.word && Array.isArray(value)) given[key] = value.map(kind.word)
   }

@@ -57,7 +57,7 @@ async function poolFor(
   }
   const stageMs = values.timeout * 1000
   return createPool({
-    size: jobsOf(values),
+    size: countJobs(values),
     context,
     limits: {
       startMs: Math.min(stageMs, 60_000),
@@ -71,6 +71,6 @@ async function poolFor(
   })
 }
 
-export function jobsOf(values: CommonValues): number {
+export function countJobs(values: CommonValues): number {
   return values.jobs ?? availableParallelism()
 }

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
 import { DTYPES, type DType } from '../domain/dtype.ts'
-import { byteLengthOf, type Tensor, type ValueKind } from '../domain/tensor.ts'
+import { countBytes, type Tensor, type ValueKind } from '../domain/tensor.ts'
 import {
   type AttributeProto,
   AttributeProtoSchema,
@@ -123,7 +123,7 @@ function buildGraph(parts: GraphParts): GraphProto {
 
 function buildExternal({ name, dtype, shape, location, offset }: ExternalParts): TensorProto {
   const tensor = tensorToProto(name, { dtype, shape, bytes: new Uint8Array(0) })
-  return referTo(tensor, { location, offset, byteLength: byteLengthOf(dtype, shape) ?? 0 })
+  return referTo(tensor, { location, offset, byteLength: countBytes(dtype, shape) ?? 0 })
 }
 
 function buildNode({ op, inputs, outputs, attributes, name, domain }: NodeParts): NodeProto {

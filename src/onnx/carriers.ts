@@ -17,7 +17,7 @@ export interface Carrier {
   readonly castFrom: DType | null
 }
 
-export function carrierOf(value: string, dtype: DType | undefined): Carrier {
+export function chooseCarrier(value: string, dtype: DType | undefined): Carrier {
   return dtype && NOT_CARRIED.has(dtype)
     ? { name: `${value}#float32`, castFrom: dtype }
     : { name: value, castFrom: null }

@@ -5,7 +5,7 @@ import { buildModel, type GraphParts, type ModelParts, type NodeParts } from './
 import { nudgeQuantisers } from './edit.ts'
 import { modelFromBytes, type OnnxModel } from './model.ts'
 import { tensorFromProto } from './tensors/tensor-proto.ts'
-import { scopesOf } from './walk.ts'
+import { walkScopes } from './walk.ts'
 
 const quantiser = (input = 'x'): NodeParts => ({
   op: 'DynamicQuantizeLinear',
@@ -19,7 +19,7 @@ const load = (parts: Omit<ModelParts, 'inputs' | 'outputs'>) =>
   )
 
 const nudged = async (model: OnnxModel) => modelFromBytes(nudgeQuantisers(model, 1e-6, 1000), tmpdir())
-const ops = (model: OnnxModel) => [...scopesOf(model.proto)].flatMap(({ nodes }) => nodes.map((node) => node.opType))
+const ops = (model: OnnxModel) => [...walkScopes(model.proto)].flatMap(({ nodes }) => nodes.map((node) => node.opType))
 
 test('each element of a quantiser’s input moves by another part of itself, the original is left alone', async () => {
   const model = await load({ nodes: [quantiser()] })

@@ -17,7 +17,7 @@ import { isDynamicQuantiser } from './graph-facts.ts'
 import { type OnnxModel, writeModel } from './model.ts'
 import { tensorToProto } from './tensors/tensor-proto.ts'
 import { typedNodes } from './value-types.ts'
-import { domainOf, scopesOf } from './walk.ts'
+import { normaliseDomain, walkScopes } from './walk.ts'
 
 /**
  * A copy of a model in which every element of a dynamic quantiser's input moves by at most `relative` of itself, by another
@@ -32,7 +32,7 @@ export function nudgeQuantisers(model: OnnxModel, relative: number, wave: number
     if (isDynamicQuantiser(typed)) dtypes.set(typed.node, typed.inputs[0]?.dtype ?? 'float32')
   }
   const freshName = nameMaker(usedNames(model))
-  for (const { nodes } of scopesOf(proto)) {
+  for (const { nodes } of walkScopes(proto)) {
     for (const node of nodes.filter((candidate) => dtypes.has(candidate))) {
       nodes.splice(nodes.indexOf(node), 0, ...nudge(node, { dtype: dtypes.get(node)!, relative, wave }, freshName))
     }
@@ -43,7 +43,7 @@ export function nudgeQuantisers(model: OnnxModel, relative: number, wave: number
 
 /** A graph of custom ops may not import ONNX's own domain, which has Mul and Sin. */
 function requireOnnxOps(imports: OperatorSetIdProto[]): void {
-  if (imports.some((opset) => domainOf(opset) === '')) return
+  if (imports.some((opset) => normaliseDomain(opset) === '')) return
   imports.push(create(OperatorSetIdProtoSchema, { domain: '', version: 13n }))
 }
 
@@ -101,7 +101,7 @@ function nameMaker(used: ReadonlySet<string>): () => string {
 
 function usedNames({ proto }: OnnxModel): Set<string> {
   const used = new Set<string>()
-  for (const { nodes, graph } of scopesOf(proto)) {
+  for (const { nodes, graph } of walkScopes(proto)) {
     for (const node of nodes) for (const name of [node.name, ...node.input, ...node.output]) used.add(name)
     for (const { name } of [...(graph?.input ?? []), ...(graph?.initializer ?? [])]) used.add(name)
   }

@@ -8,7 +8,7 @@ import {
 } from './generated/onnx-ml_pb.ts'
 import type { OnnxModel } from './model.ts'
 import { namesDefinedIn, namesNeededBy, renameIn } from './names.ts'
-import { attributeOf, domainOf } from './walk.ts'
+import { findAttribute, normaliseDomain } from './walk.ts'
 
 export type Branch = 'then_branch' | 'else_branch'
 
@@ -74,7 +74,7 @@ class Flattening {
   }
 
   #inline(node: NodeProto, branch: Branch, key: NodeKey): void {
-    const body = attributeOf(node, branch)?.g
+    const body = findAttribute(node, branch)?.g
     if (!body) {
       this.#add(key, node)
       return
@@ -121,5 +121,5 @@ class Flattening {
 }
 
 function isIf(node: NodeProto): boolean {
-  return node.opType === 'If' && domainOf(node) === ''
+  return node.opType === 'If' && normaliseDomain(node) === ''
 }

@@ -1,6 +1,6 @@
 import { FormatError } from '../domain/errors.ts'
 import type { ModelProto, NodeProto } from './generated/onnx-ml_pb.ts'
-import { domainOf, graphsOf } from './walk.ts'
+import { listGraphs, normaliseDomain } from './walk.ts'
 import { MAX_NODES } from './wire.ts'
 
 const MAX_CALL_DEPTH = 100
@@ -45,7 +45,7 @@ function tally(nodes: readonly NodeProto[], body: Body = { nodes: 0, calls: new 
     body.nodes++
     const key = keyOf(node.opType, node)
     body.calls.set(key, (body.calls.get(key) ?? 0) + 1)
-    for (const graph of node.attribute.flatMap(graphsOf)) tally(graph.node, body)
+    for (const graph of node.attribute.flatMap(listGraphs)) tally(graph.node, body)
   }
   return body
 }
@@ -67,5 +67,5 @@ function expandedSize(
 }
 
 function keyOf(name: string, place: { readonly domain: string; readonly overload: string }): string {
-  return `${domainOf(place)}.${name}${place.overload ? `:${place.overload}` : ''}`
+  return `${normaliseDomain(place)}.${name}${place.overload ? `:${place.overload}` : ''}`
 }

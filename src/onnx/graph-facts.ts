@@ -4,7 +4,7 @@ import { type DType, dtypeKind } from '../domain/dtype.ts'
 import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
 import type { ModelFacts } from './model.ts'
 import { quantisedDType, type TypedNode, typedNodes } from './value-types.ts'
-import { domainOf, graphsOf, intAttribute } from './walk.ts'
+import { intAttribute, listGraphs, normaliseDomain } from './walk.ts'
 
 const RANKS = new Map<DType, number>(PRECISIONS.map((dtype, rank) => [dtype, rank]))
 const INT8 = PRECISIONS.indexOf('int8')
@@ -42,10 +42,10 @@ export function quantisesDynamically(model: ModelFacts): boolean {
 
 export function isDynamicQuantiser({ node, inputs }: TypedNode): boolean {
   if (inputs[0]?.constant) return false
-  if (domainOf(node) === 'com.microsoft') {
+  if (normaliseDomain(node) === 'com.microsoft') {
     return /^DynamicQuantize(MatMul|LSTM)$/.test(node.opType) || isInt8NBits(node)
   }
-  if (domainOf(node) !== '') return false
+  if (normaliseDomain(node) !== '') return false
   return node.opType === 'DynamicQuantizeLinear' || (node.opType === 'QuantizeLinear' && inputs[1]?.constant === false)
 }
 
@@ -65,7 +65,7 @@ function precisionsOf(typed: TypedNode, consumed: ReadonlySet<string>): number[]
 }
 
 function isQuantised(node: NodeProto): boolean {
-  const domain = domainOf(node)
+  const domain = normaliseDomain(node)
   if (domain === 'com.microsoft') return MICROSOFT_QUANTISED.test(node.opType) || isInt8NBits(node)
   return domain === '' && QUANTISED_OPS.has(node.opType)
 }
@@ -106,7 +106,7 @@ function ancestorsOf(graph: GraphProto, output: string): Set<NodeProto> {
 }
 
 function namesRead(node: NodeProto): string[] {
-  const inner = node.attribute.flatMap(graphsOf)
+  const inner = node.attribute.flatMap(listGraphs)
   const captured = inner.flatMap((graph) => [...graph.node.flatMap(namesRead), ...graph.output.map(({ name }) => name)])
   return [...node.input, ...captured].filter(Boolean)
 }

@@ -8,9 +8,9 @@ import { describeStart } from '../files/formats/magic.ts'
 import { checkFunctions } from './functions.ts'
 import { type GraphProto, type ModelProto, ModelProtoSchema } from './generated/onnx-ml_pb.ts'
 import { checkExternalData, type ExternalFile, renameLocation } from './tensors/external-data.ts'
-import { hubBlobOf } from './tensors/hub-blob.ts'
+import { findHubBlob } from './tensors/hub-blob.ts'
 import { inputSpecs, uniqueOutputs } from './tensors/value-spec.ts'
-import { domainOf, tensorProtosOf } from './walk.ts'
+import { normaliseDomain, walkTensorProtos } from './walk.ts'
 import { checkWire } from './wire.ts'
 
 const MAX_MODEL_BYTES = 2 ** 31 - 1
@@ -42,7 +42,7 @@ export interface OnnxModel extends ModelFacts {
 export async function readModel(path: string): Promise<OnnxModel> {
   const bytes = await readModelBytes(path)
   const model = { ...(await modelFromBytes(bytes, dirname(path), path)), path, fileName: basename(path) }
-  const blob = await hubBlobOf(path)
+  const blob = await findHubBlob(path)
   return blob === null ? model : fromBlob(model, blob)
 }
 
@@ -55,7 +55,7 @@ async function fromBlob(model: OnnxModel & { readonly path: string }, blob: stri
   if (externalFiles.length === 0) return { ...model, folder, fileName: basename(blob) }
   if (externalFiles.some((file) => dirname(file.path) !== folder)) return model
   const names = new Map(externalFiles.map((file) => [file.location, basename(file.path)]))
-  for (const { tensor } of tensorProtosOf(model.proto)) renameLocation(tensor, names)
+  for (const { tensor } of walkTensorProtos(model.proto)) renameLocation(tensor, names)
   return { ...(await modelFromBytes(writeModel(model.proto), folder, path)), path }
 }
 
@@ -72,9 +72,9 @@ export async function readStructure(path: string): Promise<ModelProto> {
 }
 
 /** The version of ai.onnx that a model imports; null where it imports none. */
-export async function opsetOf(model: string | Uint8Array): Promise<number | null> {
+export async function readOpset(model: string | Uint8Array): Promise<number | null> {
   const proto = typeof model === 'string' ? await readStructure(model) : parseModel(model, 'the model').proto
-  const own = proto.opsetImport.find((opset) => domainOf(opset) === '')
+  const own = proto.opsetImport.find((opset) => normaliseDomain(opset) === '')
   return own ? Number(own.version) : null
 }
 
@@ -84,7 +84,7 @@ export function modelFacts(proto: ModelProto, graph: GraphProto): ModelFacts {
     graph,
     inputs: inputSpecs(graph),
     outputs: uniqueOutputs(graph),
-    opsets: new Map(proto.opsetImport.map((opset) => [domainOf(opset), Number(opset.version)])),
+    opsets: new Map(proto.opsetImport.map((opset) => [normaliseDomain(opset), Number(opset.version)])),
     producer: [proto.producerName, proto.producerVersion].filter(Boolean).join(' '),
   }
 }

@@ -1,5 +1,5 @@
 import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
-import { graphsOf } from './walk.ts'
+import { listGraphs } from './walk.ts'
 
 export type Renaming = ReadonlyMap<string, string>
 
@@ -15,7 +15,7 @@ export function namesDefinedIn(graph: GraphProto): Set<string> {
 /** Names that a node needs from its scope: its inputs, and names captured by its sub-graphs. */
 export function namesNeededBy(node: NodeProto): Set<string> {
   const needed = new Set(node.input.filter(Boolean))
-  for (const graph of node.attribute.flatMap(graphsOf)) for (const name of namesTakenBy(graph)) needed.add(name)
+  for (const graph of node.attribute.flatMap(listGraphs)) for (const name of namesTakenBy(graph)) needed.add(name)
   return needed
 }
 
@@ -31,7 +31,7 @@ function namesTakenBy(graph: GraphProto): Set<string> {
 export function renameIn(node: NodeProto, renaming: Renaming): void {
   node.input = node.input.map((name) => renaming.get(name) ?? name)
   node.output = node.output.map((name) => renaming.get(name) ?? name)
-  for (const graph of node.attribute.flatMap(graphsOf)) renameTaken(graph, renaming)
+  for (const graph of node.attribute.flatMap(listGraphs)) renameTaken(graph, renaming)
 }
 
 function renameTaken(graph: GraphProto, renaming: Renaming): void {

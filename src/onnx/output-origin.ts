@@ -2,7 +2,7 @@ import type { IndexSelection } from '../compare/contract.ts'
 import { dtypeFromOnnx, dtypeKind } from '../domain/dtype.ts'
 import type { GraphProto, NodeProto } from './generated/onnx-ml_pb.ts'
 import type { ModelFacts } from './model.ts'
-import { attributeOf, domainOf, intAttribute } from './walk.ts'
+import { findAttribute, intAttribute, normaliseDomain } from './walk.ts'
 
 /** The origin of an output's integers, which decides how they are compared. */
 export type OutputOrigin =
@@ -47,7 +47,7 @@ type Follow = (value: string) => OutputOrigin
 
 function originOfNode(node: NodeProto, output: number, follow: Follow): OutputOrigin {
   const { opType, input } = node
-  const domain = domainOf(node)
+  const domain = normaliseDomain(node)
   if (domain === 'com.microsoft') return /^QLinear/.test(opType) ? { kind: 'quantised' } : PLAIN
   if (domain !== '') return PLAIN
   if (SAME_ORDER.has(opType) || isIntegerCast(node)) return follow(input[0] ?? '')
@@ -100,7 +100,9 @@ function indexOrigin(node: NodeProto, output: number): OutputOrigin {
 
 /** Both branches must agree, and the indexed tensor must be visible outside the branch. */
 function branchOrigin(node: NodeProto, output: number): OutputOrigin {
-  const [first, second] = ['then_branch', 'else_branch'].map((name) => branchOutput(attributeOf(node, name)?.g, output))
+  const [first, second] = ['then_branch', 'else_branch'].map((name) =>
+    branchOutput(findAttribute(node, name)?.g, output),
+  )
   if (!first || !second || first.kind !== second.kind) return PLAIN
   if (first.kind !== 'index' || second.kind !== 'index') return first
   return JSON.stringify(first) === JSON.stringify(second) ? first : PLAIN
@@ -136,7 +138,7 @@ function identityRoot(name: string, producers: ReadonlyMap<string, NodeProto>): 
   let root = name
   for (let step = 0; step < MAX_STEPS; step++) {
     const node = producers.get(root)
-    if (node?.opType !== 'Identity' || domainOf(node) !== '' || !node.input[0]) break
+    if (node?.opType !== 'Identity' || normaliseDomain(node) !== '' || !node.input[0]) break
     root = node.input[0]
   }
   return root

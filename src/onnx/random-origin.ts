@@ -5,7 +5,7 @@ import { decodeNumbers } from '../tensors/decode.ts'
 import type { FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto } from './generated/onnx-ml_pb.ts'
 import { isExternal } from './tensors/external-data.ts'
 import { tensorFromProto } from './tensors/tensor-proto.ts'
-import { attributeOf, domainOf, graphsOf, intAttribute, nodeLabel, scopesOf } from './walk.ts'
+import { findAttribute, intAttribute, listGraphs, nodeLabel, normaliseDomain, walkScopes } from './walk.ts'
 
 /** A seed makes one runtime repeat itself; no two runtimes draw the same numbers from it. */
 const ALWAYS_RANDOM = new Set(
@@ -22,7 +22,7 @@ export type GivenScalars = ReadonlyMap<string, number>
 
 /** Whether the model has any op that may be random. */
 export function mayBeRandom(proto: ModelProto): boolean {
-  return [...scopesOf(proto)].some(({ nodes }) =>
+  return [...walkScopes(proto)].some(({ nodes }) =>
     nodes.some(({ opType }) => opType === 'Dropout' || ALWAYS_RANDOM.has(opType)),
   )
 }
@@ -94,7 +94,7 @@ function producersOf(nodes: readonly NodeProto[]): Body['producers'] {
 }
 
 function opsetOf(imports: readonly { readonly domain: string; readonly version: bigint }[], otherwise = 1): number {
-  const own = imports.find((one) => domainOf(one) === '')
+  const own = imports.find((one) => normaliseDomain(one) === '')
   return own ? Number(own.version) : otherwise
 }
 
@@ -122,13 +122,13 @@ class Search {
   }
 
   #isRandom(body: Body, node: NodeProto): boolean {
-    if (domainOf(node) !== '' || this.#called(node)) return false
+    if (normaliseDomain(node) !== '' || this.#called(node)) return false
     return ALWAYS_RANDOM.has(node.opType) || (node.opType === 'Dropout' && this.#dropsOut(body, node))
   }
 
   /** If unknown, it may be on. */
   #dropsOut(body: Body, node: NodeProto): boolean {
-    if (body.opset < 7) return intAttribute(node, 'is_test') !== 1 && attributeOf(node, 'ratio')?.f !== 0
+    if (body.opset < 7) return intAttribute(node, 'is_test') !== 1 && findAttribute(node, 'ratio')?.f !== 0
     const [, ratio, training] = node.input
     if (body.opset < 12 || !training || this.#scalar({ body, name: training }) === 0) return false
     return !ratio || this.#scalar({ body, name: ratio }) !== 0
@@ -143,8 +143,8 @@ class Search {
     const at = (...names: (string | undefined)[]) => names.flatMap((name) => (name ? [{ body, name }] : []))
     const fn = this.#called(node)
     if (fn) return outputsOf([callBody(body, node, fn)], index)
-    const bodies = node.attribute.flatMap(graphsOf).map((graph) => subBody(body, node, graph))
-    switch (domainOf(node) === '' ? node.opType : null) {
+    const bodies = node.attribute.flatMap(listGraphs).map((graph) => subBody(body, node, graph))
+    switch (normaliseDomain(node) === '' ? node.opType : null) {
       case 'If':
         return [...at(node.input[0]), ...outputsOf(bodies, index)]
       case 'Loop':
@@ -191,7 +191,7 @@ class Search {
 }
 
 function callKey(name: string, place: { readonly domain: string; readonly overload: string }): string {
-  return JSON.stringify([domainOf(place), name, place.overload])
+  return JSON.stringify([normaliseDomain(place), name, place.overload])
 }
 
 function outputsOf(bodies: readonly Body[], index: number): Value[] {
@@ -222,11 +222,11 @@ function constantIn(node: NodeProto): number | null {
 }
 
 function scalarIn(tensor: TensorProto): number | null {
-  return isExternal(tensor) || tensor.dims.some((size) => size !== 1n) ? null : scalarOf(tensorFromProto(tensor))
+  return isExternal(tensor) || tensor.dims.some((size) => size !== 1n) ? null : readScalar(tensorFromProto(tensor))
 }
 
 /** The value of a one-element tensor; null for others and for strings. */
-export function scalarOf({ dtype, shape, bytes }: Tensor): number | null {
+export function readScalar({ dtype, shape, bytes }: Tensor): number | null {
   if (elementCount(shape) !== 1 || dtype === 'string') return null
   const number = new Float64Array(1)
   decodeNumbers(dtype, bytes, 0, 1, number)

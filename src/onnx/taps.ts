@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf'
 import type { DType } from '../domain/dtype.ts'
-import { type Carrier, carrierOf, castOut } from './carriers.ts'
+import { type Carrier, castOut, chooseCarrier } from './carriers.ts'
 import type { FlatModel } from './flatten.ts'
 import { type NodeProto, NodeProtoSchema, ValueInfoProtoSchema } from './generated/onnx-ml_pb.ts'
 import { type OnnxModel, writeModel } from './model.ts'
@@ -15,8 +15,8 @@ export interface TappedModel {
 
 /** A copy of a flat model whose outputs are these values instead of its own; weights refer into the original file. */
 export function tapModel(original: OnnxModel, flat: FlatModel, values: readonly string[]): TappedModel {
-  const dtypes = dtypesOf(flat)
-  const outputs = new Map(values.map((value) => [value, carrierOf(value, dtypes.get(value))]))
+  const dtypes = inferDTypes(flat)
+  const outputs = new Map(values.map((value) => [value, chooseCarrier(value, dtypes.get(value))]))
   const casts = [...outputs].flatMap(([value, carrier]) => castOut(value, carrier))
   const names = Array.from(outputs.values(), ({ name }) => name)
   return { bytes: withOutputs(original, flat, names, casts), outputs }
@@ -51,7 +51,7 @@ function withOutputs(
 }
 
 /** Dtypes of inner values, as far as known without running the model. */
-export function dtypesOf({ proto }: FlatModel): Map<string, DType> {
+export function inferDTypes({ proto }: FlatModel): Map<string, DType> {
   const dtypes = new Map<string, DType>()
   for (const { node, outputs } of typedNodes(proto)) {
     node.output.forEach((name, i) => {

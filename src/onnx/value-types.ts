@@ -1,6 +1,6 @@
 import { type DType, dtypeFromOnnx } from '../domain/dtype.ts'
 import type { FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto } from './generated/onnx-ml_pb.ts'
-import { attributeOf, domainOf, graphsOf, intAttribute } from './walk.ts'
+import { findAttribute, intAttribute, listGraphs, normaliseDomain } from './walk.ts'
 
 /** Facts about a value, without shape inference. */
 interface ValueFacts {
@@ -32,7 +32,7 @@ const TYPED_BY_INPUT: Readonly<Record<string, number>> = { Where: 1, CastLike: 1
  */
 export function* typedNodes(proto: ModelProto, only?: ReadonlySet<NodeProto>): Generator<TypedNode> {
   if (!proto.graph) return
-  const functions = new Map(proto.functions.map((fn) => [`${domainOf(fn)}.${fn.name}.${fn.overload}`, fn]))
+  const functions = new Map(proto.functions.map((fn) => [`${normaliseDomain(fn)}.${fn.name}.${fn.overload}`, fn]))
   yield* new Typing(functions).graph(proto.graph, new Names(null), only)
 }
 
@@ -86,13 +86,13 @@ class Typing {
     inputs: readonly ValueFacts[],
   ): Generator<TypedNode, (DType | undefined)[] | undefined> {
     let found: (DType | undefined)[] | undefined
-    for (const graph of node.attribute.flatMap(graphsOf)) {
+    for (const graph of node.attribute.flatMap(listGraphs)) {
       const local = new Names(names)
       yield* this.graph(graph, local)
       const outputs = graph.output.map((info) => local.get(info.name).dtype ?? declared(info))
       found ??= node.opType === 'Loop' ? outputs.slice(1) : outputs
     }
-    const fn = this.functions.get(`${domainOf(node)}.${node.opType}.${node.overload}`)
+    const fn = this.functions.get(`${normaliseDomain(node)}.${node.opType}.${node.overload}`)
     if (!fn) return found
     const local = new Names(null)
     fn.input.forEach((name, i) => void local.set(name, inputs[i] ?? UNKNOWN))
@@ -103,7 +103,7 @@ class Typing {
 }
 
 function isConstant(node: NodeProto, inputs: readonly ValueFacts[]): boolean {
-  if (node.opType.startsWith('Random') || node.attribute.some((attribute) => graphsOf(attribute).length > 0))
+  if (node.opType.startsWith('Random') || node.attribute.some((attribute) => listGraphs(attribute).length > 0))
     return false
   return inputs.every(({ constant }, i) => constant || node.input[i] === '')
 }
@@ -116,7 +116,7 @@ function declared({ type }: ValueInfoProto): DType | undefined {
 
 function outputDType(node: NodeProto, inputs: readonly ValueFacts[], index: number): DType | undefined {
   const { opType } = node
-  if (domainOf(node) === '') {
+  if (normaliseDomain(node) === '') {
     if (INT64_OUTPUT.has(opType) || (opType === 'TopK' && index === 1)) return 'int64'
     if (BOOL_OUTPUT.has(opType) || (opType === 'Dropout' && index === 1)) return 'bool'
     if (opType === 'Constant' || opType === 'ConstantOfShape') return constantDType(node)
@@ -136,7 +136,7 @@ export function quantisedDType(node: NodeProto, inputs: readonly ValueFacts[]): 
 }
 
 function constantDType(node: NodeProto): DType | undefined {
-  const tensor = attributeOf(node, 'value')?.t
+  const tensor = findAttribute(node, 'value')?.t
   if (tensor) return dtypeFromOnnx(tensor.dataType)
   if (node.opType === 'ConstantOfShape') return 'float32'
   const [first] = node.attribute

@@ -17,7 +17,7 @@ export interface NodeList {
 }
 
 /** Every scope of a model, outer before inner. */
-export function* scopesOf(proto: ModelProto): Generator<NodeList> {
+export function* walkScopes(proto: ModelProto): Generator<NodeList> {
   for (const scope of rootScopes(proto)) yield* scopesWithin(scope)
   for (const fn of proto.functions) {
     for (const attribute of fn.attributeProto) yield* scopesOfAttribute(attribute, `function ${fn.name}`, null)
@@ -43,10 +43,10 @@ function* scopesWithin(scope: NodeList): Generator<NodeList> {
 }
 
 function* scopesOfAttribute(attribute: AttributeProto, where: string, parent: NodeList | null): Generator<NodeList> {
-  for (const graph of graphsOf(attribute)) yield* scopesWithin({ where, nodes: graph.node, graph, parent })
+  for (const graph of listGraphs(attribute)) yield* scopesWithin({ where, nodes: graph.node, graph, parent })
 }
 
-export function graphsOf(attribute: AttributeProto): GraphProto[] {
+export function listGraphs(attribute: AttributeProto): GraphProto[] {
   return attribute.g ? [attribute.g, ...attribute.graphs] : attribute.graphs
 }
 
@@ -60,8 +60,8 @@ export interface FoundTensor {
 }
 
 /** Every TensorProto of a model, at any depth. */
-export function* tensorProtosOf(proto: ModelProto): Generator<FoundTensor> {
-  for (const { graph, nodes, where } of scopesOf(proto)) {
+export function* walkTensorProtos(proto: ModelProto): Generator<FoundTensor> {
+  for (const { graph, nodes, where } of walkScopes(proto)) {
     for (const tensor of graph?.initializer ?? []) yield { tensor, where: `initializer "${tensor.name}" in ${where}` }
     for (const sparse of graph?.sparseInitializer ?? []) yield* sparseParts(sparse, `sparse initializer in ${where}`)
     for (const node of nodes) yield* attributeTensors(node.attribute, `${nodeLabel(node)} in ${where}`)
@@ -86,17 +86,17 @@ function* sparseParts({ values, indices }: SparseTensorProto, where: string): Ge
   if (indices) yield { tensor: indices, where: `indices "${indices.name}" of ${where}` }
 }
 
-export function attributeOf(node: NodeProto, name: string): AttributeProto | undefined {
+export function findAttribute(node: NodeProto, name: string): AttributeProto | undefined {
   return node.attribute.find((attribute) => attribute.name === name)
 }
 
 /** An integer attribute; attributes that refer to a function's own are unknown here. */
 export function intAttribute(node: NodeProto, name: string): number | undefined {
-  const found = attributeOf(node, name)
+  const found = findAttribute(node, name)
   return found && !found.refAttrName ? Number(found.i) : undefined
 }
 
 /** ONNX's own domain has two spellings. */
-export function domainOf({ domain }: { readonly domain: string }): string {
+export function normaliseDomain({ domain }: { readonly domain: string }): string {
   return domain === 'ai.onnx' ? '' : domain
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { TEST_OPTIONS } from '../suites/onnx/options.ts'
 import { checkEnvironment } from './check-environment.ts'
-import { specsOf } from './table.ts'
+import { listSpecs } from './table.ts'
 
-const check = (environment: Record<string, string>) => checkEnvironment(environment, specsOf(TEST_OPTIONS))
+const check = (environment: Record<string, string>) => checkEnvironment(environment, listSpecs(TEST_OPTIONS))
 
 test('settings, other programs and empty variables are left in peace', () => {
   const environment = { ASSAY_TARGET: 'ort:cpu', ASSAY_KERNELS: 'scalar', ASSAY_TAGRET: '', PATH: '/bin', ASSAYS: '1' }

@@ -1,7 +1,7 @@
 import { chooseKernels } from '../compare/kernels/choose.ts'
 import { UsageError } from '../domain/errors.ts'
 import { describeUnknown, nearest } from '../domain/suggest.ts'
-import { environmentName, flagOf, type OptionSpec } from './table.ts'
+import { environmentName, nameFlag, type OptionSpec } from './table.ts'
 import { unreadVariables } from './unread-variables.ts'
 
 const PREFIX = 'ASSAY_'
@@ -31,7 +31,7 @@ export function checkEnvironment(
 
 function withoutEffect(name: string, specs: readonly OptionSpec[], known: readonly string[]): string {
   const unread = specs.find((spec) => environmentName(spec.key) === name)
-  if (unread) return `${name} in the environment has no effect: ${flagOf(unread)} is for the command line only`
+  if (unread) return `${name} in the environment has no effect: ${nameFlag(unread)} is for the command line only`
   const bare = (variable: string) => variable.slice(PREFIX.length)
   const near = nearest(bare(name), known.map(bare))
   if (near === null) return `${name} in the environment is not an Assay setting and has no effect`

@@ -1,6 +1,6 @@
 import type { Environment } from '../domain/environment.ts'
 import { UsageError } from '../domain/errors.ts'
-import { dayOf, dayProblem, issueProblem } from '../domain/expected-failure.ts'
+import { dayProblem, formatDay, issueProblem } from '../domain/expected-failure.ts'
 import type { COMMON_OPTIONS } from './common.ts'
 import type { Values } from './table.ts'
 
@@ -34,7 +34,7 @@ function checkAcceptance({ accept, issue, expires }: Pick<Given, 'accept' | 'iss
   if (flag && !accept) throw new UsageError('option', `${flag} needs --accept, which writes expected failures`)
   const problem = (issue !== undefined && issueProblem(issue)) || (expires && dayProblem(expires))
   if (problem) throw new UsageError('option', `--${problem}`)
-  if (expires !== undefined && expires <= dayOf(new Date())) {
+  if (expires !== undefined && expires <= formatDay(new Date())) {
     throw new UsageError('option', `--expires ${expires} is not in the future, so the entries would have no effect`)
   }
 }

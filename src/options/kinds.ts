@@ -1,5 +1,5 @@
 import { parseSeconds } from '../domain/duration.ts'
-import { entryOf } from '../domain/entry.ts'
+import { findEntry } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/suggest.ts'
 
@@ -81,7 +81,7 @@ export const flag: Kind<boolean> = {
   expected: 'true or false',
   fits: (written) => typeof written === 'boolean' || isTextOrNumber(written),
   read(raw, name) {
-    const value = entryOf(SWITCH_WORDS, String(raw))
+    const value = findEntry(SWITCH_WORDS, String(raw))
     if (value !== undefined) return value
     throw new UsageError('option', `${name} takes true or false, found "${raw}"`)
   },
@@ -178,7 +178,7 @@ function parseBytes(given: string): number | null {
 
 function parseWithUnit(given: string, units: Readonly<Record<string, number>>): number | null {
   const match = /^([0-9.eE+-]+)\s*([a-zA-Z]*)$/.exec(given.trim())
-  const unit = match && entryOf(units, match[2]!.toLowerCase())
+  const unit = match && findEntry(units, match[2]!.toLowerCase())
   return match && unit ? Number(match[1]) * unit : null
 }
 

@@ -1,5 +1,5 @@
 import { shellWord } from '../domain/shell.ts'
-import { firstFlag, type OptionSpec, type OptionTable, specsOf } from './table.ts'
+import { firstFlag, listSpecs, type OptionSpec, type OptionTable } from './table.ts'
 
 /** A command line as it was understood. */
 export interface CommandLine {
@@ -22,7 +22,7 @@ export function reproduceCommand(id: string, line: CommandLine): string {
     ...command.split(' '),
     ...words,
     ...(config === null ? [] : ['--config', config]),
-    ...specsOf(table).flatMap((spec) => (spec.repeated ? optionWords(spec, values[spec.key]) : [])),
+    ...listSpecs(table).flatMap((spec) => (spec.repeated ? optionWords(spec, values[spec.key]) : [])),
     ...more,
     firstFlag(table.pattern!),
     `^${id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`,

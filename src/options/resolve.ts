@@ -1,5 +1,5 @@
 import { type Kind, ORIGINS, type Origin } from './kinds.ts'
-import { environmentName, flagOf, type Option, type OptionTable, type Values } from './table.ts'
+import { environmentName, nameFlag, type Option, type OptionTable, type Values } from './table.ts'
 
 export interface Resolved<T extends OptionTable> {
   readonly values: Values<T>
@@ -28,7 +28,7 @@ function resolveOption(key: string, option: Option, sources: Sources): { value: 
   const [origin, raw] = rawValue(key, option, sources)
   if (origin === 'default') return { origin, value: option.default }
   const kind: Kind<unknown> = option.kind
-  return { origin, value: kind.read(raw, flagOf(option), origin) }
+  return { origin, value: kind.read(raw, nameFlag(option), origin) }
 }
 
 function rawValue(key: string, option: Option, { commandLine, environment, file }: Sources): [Origin, unknown] {

@@ -50,7 +50,7 @@ export type OptionGroups = Readonly<Record<string, OptionTable>>
 /** The values of a table, typed by its kinds. */
 export type Values<T extends OptionTable> = { readonly [K in keyof T]: ValueOf<T[K]> }
 
-export function specsOf(table: OptionTable): OptionSpec[] {
+export function listSpecs(table: OptionTable): OptionSpec[] {
   return Object.entries(table).map(([key, option]) => ({ key, ...option }))
 }
 
@@ -72,7 +72,7 @@ function entriesWhere(table: OptionTable, isWanted: (key: string) => boolean): O
 }
 
 /** The long flag, as in `--output-dir`. */
-export function flagOf({ flags }: Pick<Option, 'flags'>): string {
+export function nameFlag({ flags }: Pick<Option, 'flags'>): string {
   return /--[a-z-]+/.exec(flags)?.[0] ?? flags.split(/[ ,]/)[0]!
 }
 

@@ -1,7 +1,7 @@
 import type { Environment } from '../domain/environment.ts'
 import { displayWidth, withoutCommands } from '../domain/text.ts'
 import type { TextStream } from './context.ts'
-import { asciiSigns, columnsOf, type Style } from './style.ts'
+import { asciiSigns, countColumns, type Style } from './style.ts'
 
 /** Whether somebody sees what is drawn over, and does not get it as escape codes in a log. */
 export function isRedrawn(stream: TextStream, env: Environment): boolean {
@@ -30,7 +30,7 @@ export class Screen {
 
   /** Rows are counted at the present width: a terminal made narrower has wrapped what was drawn. */
   #erase(): string {
-    const columns = columnsOf(this.#stream)
+    const columns = countColumns(this.#stream)
     const rows = this.#drawn.reduce((sum, line) => sum + rowsOf(line, columns), 0)
     return rows > 0 ? `\u001b[${rows}A\r\u001b[0J` : ''
   }

@@ -66,7 +66,7 @@ export function createStyle(stream: TextStream, context: Pick<ReporterContext, '
       return `\u001b[38;${code(top)};48;${code(bottom)}m▀\u001b[0m`
     },
     get columns() {
-      return columnsOf(stream) - (ascii ? ASCII_GROWTH : 0)
+      return countColumns(stream) - (ascii ? ASCII_GROWTH : 0)
     },
   }
 }
@@ -84,7 +84,7 @@ const ASCII_GROWTH = 4
 /** Where nobody said how wide it is. */
 const USUAL_COLUMNS = 80
 
-export function columnsOf(stream: TextStream): number {
+export function countColumns(stream: TextStream): number {
   return stream.columns && stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { fingerprintOf } from './fingerprint.ts'
-import { readTarget, schemaOf } from './registry.ts'
+import { fingerprintTarget } from './fingerprint.ts'
+import { findSchema, readTarget } from './registry.ts'
 
 const of = (spec: string, ofWorker: string | null = 'library 1') =>
-  fingerprintOf(readTarget(spec), schemaOf('ort'), ofWorker)
+  fingerprintTarget(readTarget(spec), findSchema('ort'), ofWorker)
 
 test('a fingerprint covers every option that changes bits, written or at its default', () => {
   expect(of('ort:cpu')).toBe(of('fast=ort:cpu,threads=1'))

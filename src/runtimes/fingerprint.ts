@@ -3,7 +3,7 @@ import { arch, cpus, platform } from 'node:os'
 import { COMMON_OPTIONS, type Target, type TargetSchema } from '../domain/target.ts'
 
 /** The worker's own description, plus its sessions' options. */
-export function fingerprintOf(target: Target, schema: TargetSchema, ofWorker: string | null): string | null {
+export function fingerprintTarget(target: Target, schema: TargetSchema, ofWorker: string | null): string | null {
   if (ofWorker === null) return null
   const options: Record<string, string | null> = { ...COMMON_OPTIONS, ...schema.options, ...target.options }
   // The model's own content is in the key of every step.

@@ -1,5 +1,5 @@
 import { parseSeconds } from '../domain/duration.ts'
-import { entryOf } from '../domain/entry.ts'
+import { findEntry } from '../domain/entry.ts'
 import { UsageError } from '../domain/errors.ts'
 import { unknown } from '../domain/suggest.ts'
 import {
@@ -62,7 +62,7 @@ export const TARGET_SCHEMAS: TargetSchemas = SCHEMAS
 /** Reads a target's spec string and checks the values of its options. */
 export function readTarget(spec: string): Target {
   const target = parseTarget(spec, SCHEMAS)
-  const schema = schemaOf(target.runtime)
+  const schema = findSchema(target.runtime)
   if (schema.devices && !schema.devices.includes(target.device)) {
     throw unknown('target', `device "${target.device}" in target "${spec}"`, target.device, schema.devices)
   }
@@ -92,14 +92,14 @@ export function unusedHardware(key: HardwareKey, found: string, who: string): Us
   return new UsageError('target', `${found}: ${who} uses no ${HARDWARE_NOUNS[key]}; ${advice}`)
 }
 
-export function schemaOf(runtime: string): RuntimeSchema {
-  const schema = entryOf(SCHEMAS, runtime)
+export function findSchema(runtime: string): RuntimeSchema {
+  const schema = findEntry(SCHEMAS, runtime)
   if (!schema) throw unknown('target', `runtime "${runtime}"`, runtime, Object.keys(SCHEMAS))
   return schema
 }
 
 export async function runtimeKind(name: string): Promise<RuntimeKind> {
-  const load = entryOf(KINDS, name)
+  const load = findEntry(KINDS, name)
   if (!load) throw unknown('target', `runtime "${name}"`, name, Object.keys(KINDS))
   return load()
 }

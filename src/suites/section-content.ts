@@ -1,4 +1,4 @@
 /** The value of a key, or undefined. */
-export function contentOf(config: object, key: string): unknown {
+export function readContent(config: object, key: string): unknown {
   return Object.hasOwn(config, key) ? Reflect.get(config, key) : undefined
 }

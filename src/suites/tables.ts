@@ -36,7 +36,7 @@ export function titledOptions(kinds: readonly SuiteKind[]): [string, OptionTable
 }
 
 /** Suites that one command judges together, in order. */
-export function kindsOf(command: string, kinds: readonly SuiteKind[]): SuiteKind[] {
+export function findKinds(command: string, kinds: readonly SuiteKind[]): SuiteKind[] {
   return kinds.filter((kind) => kind.command.name === command)
 }
 

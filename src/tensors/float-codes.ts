@@ -1,5 +1,5 @@
 import { FormatError } from '../domain/errors.ts'
-import { CODED_FLOATS, type CodedFloat, exponentOf, powerOfTwo } from './float-format.ts'
+import { CODED_FLOATS, type CodedFloat, findExponent, powerOfTwo } from './float-format.ts'
 
 export type CodedFloatDType = keyof typeof CODED_FLOATS | 'float8e8m0'
 
@@ -54,7 +54,7 @@ export function floatCode(dtype: CodedFloatDType, value: number): number {
 
 function roundedCode(format: CodedFloat, magnitude: number): number {
   const { mantissaBits, minExponent } = format
-  const exponent = Math.max(exponentOf(magnitude), minExponent)
+  const exponent = Math.max(findExponent(magnitude), minExponent)
   const steps = roundTiesToEven(magnitude / powerOfTwo(exponent - mantissaBits))
   return (exponent - minExponent) * 2 ** mantissaBits + steps
 }
@@ -81,7 +81,7 @@ function roundTiesToEven(value: number): number {
 /** Zero and what is below 2^-127 become 2^-127, what is above 2^127 that; there are no negative numbers, so NaN. */
 function e8m0Code(value: number): number {
   if (!(value >= 0) || value === Number.POSITIVE_INFINITY) return E8M0_NAN
-  const exponent = exponentOf(value)
+  const exponent = findExponent(value)
   if (exponent < -E8M0_BIAS) return 0
   const code = exponent + E8M0_BIAS
   const fraction = value / powerOfTwo(exponent)

@@ -113,7 +113,7 @@ export function powerOfTwo(exponent: number): number {
 const scratch = new DataView(new ArrayBuffer(8))
 
 /** floor(log2 |value|) of a normal float64; −1023 for zero and subnormals. */
-export function exponentOf(value: number): number {
+export function findExponent(value: number): number {
   scratch.setFloat64(0, value)
   return ((scratch.getUint16(0) >>> 4) & 0x7ff) - 1023
 }

@@ -1,10 +1,10 @@
 import type { DType } from '../domain/dtype.ts'
-import { exponentOf, type FloatFormat, floatFormat, powerOfTwo } from './float-format.ts'
+import { type FloatFormat, findExponent, floatFormat, powerOfTwo } from './float-format.ts'
 
 /** Distance from |value| to the next larger number that the float dtype can hold. */
 export function ulpSize(dtype: DType, value: number): number {
   const { mantissaBits, minExponent } = formatOf(dtype)
-  return powerOfTwo(Math.max(exponentOf(value), minExponent) - mantissaBits)
+  return powerOfTwo(Math.max(findExponent(value), minExponent) - mantissaBits)
 }
 
 /** Largest ulp(r)/|r| of the normal numbers. */
@@ -33,8 +33,8 @@ export function maxStepsBetween(format: FloatFormat, a: Float64Array, b: Float64
 
 function distanceIn({ mantissaBits, minExponent }: FloatFormat, a: number, b: number): number {
   const perBinade = powerOfTwo(mantissaBits)
-  const binadeA = Math.max(exponentOf(a), minExponent)
-  const binadeB = Math.max(exponentOf(b), minExponent)
+  const binadeA = Math.max(findExponent(a), minExponent)
+  const binadeB = Math.max(findExponent(b), minExponent)
   const stepsA = Math.abs(a) / powerOfTwo(binadeA - mantissaBits)
   const stepsB = Math.abs(b) / powerOfTwo(binadeB - mantissaBits)
   if (a < 0 === b < 0) return Math.abs((binadeA - binadeB) * perBinade + (stepsA - stepsB))

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { DTYPES, type DType, isDType } from '../../src/domain/dtype.ts'
 import { StageError } from '../../src/domain/errors.ts'
 import type { Target } from '../../src/domain/target.ts'
-import { byteLengthOf, elementCount, type Tensor, type Trace } from '../../src/domain/tensor.ts'
+import { countBytes, elementCount, type Tensor, type Trace } from '../../src/domain/tensor.ts'
 import { TestClock } from '../../src/domain/testing/test-clock.ts'
 import type { Stage } from '../../src/domain/verdict.ts'
 import type { ModelProto } from '../../src/onnx/generated/onnx-ml_pb.ts'
@@ -255,7 +255,7 @@ function namesIn({ graph }: ModelProto): string[][] {
 function sample(dtype: DType): Tensor {
   if (dtype === 'string') return { dtype, shape: [3], bytes: encodeStrings(['', 'Ωmega', 'a b']) }
   const shape = [3]
-  const bytes = new Uint8Array(byteLengthOf(dtype, shape)!).map((_, i) => (i * 37 + 17) & 0x3f)
+  const bytes = new Uint8Array(countBytes(dtype, shape)!).map((_, i) => (i * 37 + 17) & 0x3f)
   if (dtype === 'bool') bytes.set([1, 0, 1])
   if (DTYPES[dtype].bits < 8) bytes[bytes.length - 1]! &= (1 << ((elementCount(shape) * DTYPES[dtype].bits) % 8)) - 1
   return { dtype, shape, bytes }

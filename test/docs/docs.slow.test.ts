@@ -9,9 +9,9 @@ import { tableRule, toleranceFor } from '../../src/compare/rules/tolerances.ts'
 import { DTYPES, type DType } from '../../src/domain/dtype.ts'
 import { UsageError } from '../../src/domain/errors.ts'
 import { resolveOptions } from '../../src/options/resolve.ts'
-import { hasShownDefault, type OptionSpec, specsOf } from '../../src/options/table.ts'
+import { hasShownDefault, listSpecs, type OptionSpec } from '../../src/options/table.ts'
 import { BASE_VARIABLES } from '../../src/runtimes/process/inherited-environment.ts'
-import { schemaOf, TARGET_SCHEMAS } from '../../src/runtimes/registry.ts'
+import { findSchema, TARGET_SCHEMAS } from '../../src/runtimes/registry.ts'
 import { TOOLCHAIN_KEYS } from '../../src/runtimes/toolchain/read-toolchain.ts'
 import { PLACEHOLDERS } from '../../src/runtimes/toolchain/template.ts'
 import { TEST_OPTIONS } from '../../src/suites/onnx/options.ts'
@@ -151,11 +151,11 @@ const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|'
 
 describe('tables in the documentation say what the code says', () => {
   test('options', () => {
-    expect(rowsOf('docs/configuration.md', 'options')).toEqual(specsOf(TEST_OPTIONS).map(optionRow))
+    expect(rowsOf('docs/configuration.md', 'options')).toEqual(listSpecs(TEST_OPTIONS).map(optionRow))
   })
 
   test('options of assay micro', () => {
-    expect(rowsOf('docs/micro.md', 'micro options')).toEqual(specsOf(MICRO_OPTIONS).map(optionRow))
+    expect(rowsOf('docs/micro.md', 'micro options')).toEqual(listSpecs(MICRO_OPTIONS).map(optionRow))
   })
 
   test('an option has three spellings, all with the same effect', () => {
@@ -249,7 +249,7 @@ function toleranceRow(dtype: DType): string {
 }
 
 function runtimeRow(name: string): string {
-  const { defaultDevice, options } = schemaOf(name)
+  const { defaultDevice, options } = findSchema(name)
   const texts = Object.entries(options).map(([key, value]) => `\`${key}=\`${value === null ? '' : ` (${value})`}`)
   return row(`\`${name}\``, defaultDevice ? `\`${defaultDevice}\`` : 'none: it must be given', texts.join(', '))
 }

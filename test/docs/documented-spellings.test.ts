@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DIFF_OPTIONS, listOptions, THRESHOLDS_OPTIONS } from '../../src/cli/command-options.ts'
-import { specsOf } from '../../src/options/table.ts'
+import { listSpecs } from '../../src/options/table.ts'
 import { CONVERGE_COMMAND_OPTIONS } from '../../src/suites/convergence/options/options.ts'
 import { DECODERS_COMMAND_OPTIONS } from '../../src/suites/decoders/options/options.ts'
 import { TEST_OPTIONS } from '../../src/suites/onnx/options.ts'
@@ -66,7 +66,7 @@ test('every option that docs/coming-from.md names is one', () => {
     DECODERS_COMMAND_OPTIONS,
     CONVERGE_COMMAND_OPTIONS,
   ]
-  const specs = tables.flatMap(specsOf)
+  const specs = tables.flatMap(listSpecs)
   const known = specs.flatMap(({ flags, aliases = [] }) => [flags, ...aliases].join(' ').match(/--?[a-z-]+/g) ?? [])
   const named = here.match(/(?<=[`\s])--?[a-z][a-z-]*/g) ?? []
   expect(named.length).toBeGreaterThan(30)

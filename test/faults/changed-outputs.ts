@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf'
-import { layoutOf } from '../../src/compare/index-layout.ts'
+import { planIndexLayout } from '../../src/compare/index-layout.ts'
 import { DTYPES, dtypeKind } from '../../src/domain/dtype.ts'
 import { elementCount, type Tensor, type Trace, type ValueSpec } from '../../src/domain/tensor.ts'
 import { OptionalProtoSchema, SequenceProtoSchema } from '../../src/onnx/generated/onnx-data_pb.ts'
@@ -165,8 +165,13 @@ function withInteger(tensor: Tensor, at: number, change: (value: bigint) => bigi
 }
 
 /** An index that selects another value; one out of range where all values are the same. */
-function changeIndex(tensor: Tensor, indexed: Tensor, selection: Parameters<typeof layoutOf>[0], pick: number): Tensor {
-  const layout = layoutOf(selection, indexed.shape, tensor.shape)
+function changeIndex(
+  tensor: Tensor,
+  indexed: Tensor,
+  selection: Parameters<typeof planIndexLayout>[0],
+  pick: number,
+): Tensor {
+  const layout = planIndexLayout(selection, indexed.shape, tensor.shape)
   const count = elementCount(tensor.shape)
   const places = elementCount(indexed.shape)
   if (!layout) return changeElement(tensor, { pick, size: 1 })

@@ -10,7 +10,7 @@ import {
   type TensorProto,
 } from '../../src/onnx/generated/onnx-ml_pb.ts'
 import { tensorFromProto, tensorToProto } from '../../src/onnx/tensors/tensor-proto.ts'
-import { attributeOf, intAttribute, type NodeList, nodeLabel, scopesOf } from '../../src/onnx/walk.ts'
+import { findAttribute, intAttribute, type NodeList, nodeLabel, walkScopes } from '../../src/onnx/walk.ts'
 import { decodeNumbers } from '../../src/tensors/decode.ts'
 import { encodeNumbers } from '../../src/tensors/encode.ts'
 
@@ -92,7 +92,7 @@ const NORMALISATIONS = new Set([
 
 function sitesOf(proto: ModelProto): Site[] {
   const sites: Site[] = []
-  for (const scope of scopesOf(proto)) {
+  for (const scope of walkScopes(proto)) {
     const constantOf = constantsOf(scope)
     for (const node of scope.nodes) sites.push(...nodeSites(node, scope, constantOf))
   }
@@ -108,7 +108,7 @@ function constantsOf(scope: NodeList): ConstantOf {
   for (const node of scope.nodes) {
     const [input = ''] = node.input
     const passed = /^(Identity|DequantizeLinear)$/.test(node.opType) ? own.get(input) : undefined
-    const tensor = node.opType === 'Constant' ? attributeOf(node, 'value')?.t : passed
+    const tensor = node.opType === 'Constant' ? findAttribute(node, 'value')?.t : passed
     if (tensor && node.output[0]) own.set(node.output[0], tensor)
   }
   const outer = scope.parent ? constantsOf(scope.parent) : () => undefined
@@ -163,7 +163,7 @@ function epsilonSite(node: NodeProto, scope: NodeList, constantOf: ConstantOf): 
 }
 
 function setEpsilon(node: NodeProto, epsilon: number): void {
-  const known = attributeOf(node, 'epsilon')
+  const known = findAttribute(node, 'epsilon')
   if ((known?.f ?? 1e-5) === Math.fround(epsilon)) throw new Error('the epsilon would stay the same')
   if (known) known.f = epsilon
   else {

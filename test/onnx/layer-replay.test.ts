@@ -3,11 +3,11 @@ import { realModels } from '../../examples/real-models/real-models.ts'
 import type { Tensor, TensorSpec } from '../../src/domain/tensor.ts'
 import { memoryTrace } from '../../src/files/formats/memory-trace.ts'
 import { type Branch, type FlatModel, flatten, type NodeKey } from '../../src/onnx/flatten.ts'
-import { indexFlat, layerOf } from '../../src/onnx/layers/layer-border.ts'
+import { findLayer, indexFlat } from '../../src/onnx/layers/layer-border.ts'
 import { layerModel } from '../../src/onnx/layers/layer-model.ts'
 import { layerSites } from '../../src/onnx/layers/layer-sites.ts'
 import { type OnnxModel, readModel, writeModel } from '../../src/onnx/model.ts'
-import { dtypesOf, tapModel } from '../../src/onnx/taps.ts'
+import { inferDTypes, tapModel } from '../../src/onnx/taps.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { encodeBigInts, encodeNumbers } from '../../src/tensors/encode.ts'
 import { captureTensors, testPool } from '../conformance/capture.ts'
@@ -78,12 +78,12 @@ describe.each(MODELS)('%s', (id, inputs) => {
     for (const [name, tensor] of whole.tensors) expect(values.get(name), name).toEqual(tensor)
 
     const index = indexFlat(flat)
-    const source = { original: model, flat, dtypes: dtypesOf(flat) }
+    const source = { original: model, flat, dtypes: inferDTypes(flat) }
     const different: string[] = []
     await Promise.all(
       [0, 1].map(async (half) => {
         for (const [, node] of layers.filter((_, i) => i % 2 === half)) {
-          const layer = layerOf([node], index)
+          const layer = findLayer([node], index)
           const given = new Map<string, Tensor>(layer.inputs.map((name) => [name, values.get(name)!]))
           const specs = new Map<string, TensorSpec>(Array.from(given, ([name, tensor]) => [name, { name, ...tensor }]))
           const bytes = writeModel(await layerModel(source, layer, specs))

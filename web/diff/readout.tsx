@@ -1,7 +1,7 @@
 import { allowance } from '../../src/compare/slice/classify.ts'
 import { formatNumber } from '../../src/domain/text.ts'
 import { describeSeverity, elementText, errorText, formatIndex } from './format.ts'
-import { type Cells, type Judged, placeOf } from './pictures/cells.ts'
+import { type Cells, findPlace, type Judged } from './pictures/cells.ts'
 import { indexAt, type ViewState } from './view-state.ts'
 
 export interface ReadoutProps {
@@ -17,7 +17,7 @@ export interface ReadoutProps {
 export function Readout({ state, shape, cells, judged, cell }: ReadoutProps) {
   if (cell === null) return <p class="readout quiet">no element here</p>
   const position = cells.positions[cell]!
-  const index = indexAt(state, shape, placeOf(cells, cell))
+  const index = indexAt(state, shape, findPlace(cells, cell))
   const { raw } = cells.slice
   const r = cells.pairs?.reference[position]
   return (

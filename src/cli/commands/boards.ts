@@ -9,7 +9,7 @@ import { resolveOptions } from '../../options/resolve.ts'
 import { type Finding, findingLines } from '../../reporters/finding-lines.ts'
 import { inertJson } from '../../reporters/json.ts'
 import { BOARDS_OPTIONS } from '../command-options.ts'
-import { type Action as Command, complain, styleOf } from '../io.ts'
+import { type Action as Command, chooseStyle, complain } from '../io.ts'
 
 const ACTIONS = ['list', 'free', 'clean'] as const
 type Action = (typeof ACTIONS)[number]
@@ -34,7 +34,7 @@ export const boards: Command = async (words, options, io) => {
     environment: io.env,
     isForced: force,
   })
-  const style = styleOf(io.stdout, io, options)
+  const style = chooseStyle(io.stdout, io, options)
   const text = json
     ? inertJson({ schema: 'assay/boards@1', action, boards: outcomes }, 2)
     : findings.flatMap((finding) => findingLines(finding, NAME_WIDTH, style)).join('\n')

@@ -5,13 +5,13 @@ import { type ExplainedSetting, type ExplainedSettings, explainSettings } from '
 import { inertJson } from '../../reporters/json.ts'
 import type { Style } from '../../reporters/style.ts'
 import type { SuiteKind } from '../../suites/contract.ts'
-import { type Action, styleOf } from '../io.ts'
+import { type Action, chooseStyle } from '../io.ts'
 
 export const config =
   (suites: readonly SuiteKind[]): Action =>
   async (words, { showOrigin, ...options }, io) => {
     const explained = await explainSettings({ words, options, cwd: io.cwd, environment: io.env, suites })
-    const style = styleOf(io.stdout, io, options)
+    const style = chooseStyle(io.stdout, io, options)
     const text = options.json
       ? inertJson(document(explained), 2)
       : settingLines(explained, showOrigin === true, style).join('\n')

@@ -15,7 +15,7 @@ import type { Style } from '../../reporters/style.ts'
 import { checkTargets, DEFAULT_TARGETS } from '../../suites/tensors/targets/chosen-targets.ts'
 import { askOnTerminal, Declined, type Questions } from '../ask.ts'
 import { INIT_OPTIONS } from '../command-options.ts'
-import { type Action, type CommandIo, styleOf } from '../io.ts'
+import { type Action, type CommandIo, chooseStyle } from '../io.ts'
 
 interface GivenChoices {
   readonly models: readonly string[] | undefined
@@ -55,7 +55,7 @@ async function writeChosen(
   const plan = planProject(isAsked ? await askedChoices(folder, given, io) : usualChoices(folder, given))
   refuse(plan)
   await writeProject(plan, force)
-  stdout.write(`${summaryLines(plan, folder, io.cwd, styleOf(stdout, io, { color })).join('\n')}\n`)
+  stdout.write(`${summaryLines(plan, folder, io.cwd, chooseStyle(stdout, io, { color })).join('\n')}\n`)
   return EXIT.ok
 }
 

@@ -5,7 +5,7 @@ import { inertJson } from '../../reporters/json.ts'
 import { stepLines } from '../../reporters/step-lines.ts'
 import { explainSteps } from '../../runs/record/explain-steps.ts'
 import type { SuiteKind } from '../../suites/contract.ts'
-import { type Action, type CommandIo, notice, styleOf } from '../io.ts'
+import { type Action, type CommandIo, chooseStyle, notice } from '../io.ts'
 import { printIds } from '../judge-command.ts'
 
 export const list =
@@ -22,7 +22,7 @@ async function printSteps(word: string, { cwd, values }: Invocation, io: Command
   const { run, result, steps } = explained
   const text = values.json
     ? inertJson({ id: result.id, run: run.id, verdict: result.verdict, steps }, 2)
-    : stepLines(explained, styleOf(io.stdout, io, values), cwd).join('\n')
+    : stepLines(explained, chooseStyle(io.stdout, io, values), cwd).join('\n')
   io.stdout.write(`${text}\n`)
   return EXIT.ok
 }

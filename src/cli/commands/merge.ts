@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { resolveOptions } from '../../options/resolve.ts'
 import { createReporters } from '../../reporters/registry.ts'
-import { durationsOf, writeDurations } from '../../runs/plan/durations.ts'
+import { collectDurations, writeDurations } from '../../runs/plan/durations.ts'
 import { mergeRuns } from '../../runs/record/merge.ts'
 import { MERGE_OPTIONS } from '../command-options.ts'
 import { type Action, complain } from '../io.ts'
@@ -27,6 +27,6 @@ export const merge: Action = async (folders, options, io) => {
     await reporter.onEvent({ type: 'run-start', run, folder })
     await reporter.onEvent({ type: 'run-end', run, results, folder })
   }
-  if (saveDurations !== undefined) await writeDurations(resolve(cwd, saveDurations), durationsOf(results))
+  if (saveDurations !== undefined) await writeDurations(resolve(cwd, saveDurations), collectDurations(results))
   return run.summary!.exitCode
 }

@@ -6,14 +6,14 @@ import { FIGURES, tableLines } from '../../domain/table.ts'
 import { cleanText, formatBytes } from '../../domain/text.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { resolveOptions } from '../../options/resolve.ts'
-import { omit, specsOf, type Values as ValuesOf } from '../../options/table.ts'
+import { listSpecs, omit, type Values as ValuesOf } from '../../options/table.ts'
 import type { Style } from '../../reporters/style.ts'
 import { type MicroSizes, microDecoder, readFamily } from '../../suites/decoders/micro/choices.ts'
 import { type DecoderConfig, FAMILIES } from '../../suites/decoders/micro/decoder-config.ts'
 import { exportFolder } from '../../suites/decoders/micro/export-folder.ts'
 import { writeMicroFolder } from '../../suites/decoders/micro/write-folder.ts'
 import { MICRO_OPTIONS } from '../command-options.ts'
-import { type Action, styleOf } from '../io.ts'
+import { type Action, chooseStyle } from '../io.ts'
 
 const GRAPH_DTYPES = { fp32: 'float32', fp16: 'float16' } as const
 const WEIGHT_DTYPES = { ...GRAPH_DTYPES, bf16: 'bfloat16' } as const
@@ -26,7 +26,7 @@ export const micro: Action = async (words, options, io) => {
     values.from === undefined
       ? await writeRandom(words, values, io.cwd)
       : await writeExport(values.from, words, values, io.cwd)
-  const lines = [head, ...fileLines(folder, files, io.cwd, styleOf(io.stdout, io, values))]
+  const lines = [head, ...fileLines(folder, files, io.cwd, chooseStyle(io.stdout, io, values))]
   io.stdout.write(`${lines.join('\n')}\n`)
   return EXIT.ok
 }
@@ -61,7 +61,7 @@ async function writeExport(folder: string, words: string[], values: Values, cwd:
     throw new UsageError('micro', `--from reads the architecture from the folder; leave "${words[0]}" out`)
   const all: Readonly<Record<string, unknown>> = values
   const others = omit(MICRO_OPTIONS, ['from', 'dtype', 'force', 'color'])
-  const given = specsOf(others).find(({ key, default: usual }) => all[key] !== usual)
+  const given = listSpecs(others).find(({ key, default: usual }) => all[key] !== usual)
   if (given)
     throw new UsageError('micro', `--from takes everything from that folder; leave ${given.flags.split(' <')[0]} out`)
   const { config, files } = await exportFolder({

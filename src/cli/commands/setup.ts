@@ -8,7 +8,7 @@ import { outcomeLines, stateLines } from '../../library/setup/lines.ts'
 import { type SetupOutcome, type SetupRequest, setupPython } from '../../library/setup/setup-python.ts'
 import { Screen } from '../../reporters/screen.ts'
 import { StatusLine } from '../../reporters/status-line.ts'
-import { type Action, type CommandIo, notice, onInterrupt, styleOf } from '../io.ts'
+import { type Action, type CommandIo, chooseStyle, notice, onInterrupt } from '../io.ts'
 
 const THINGS = ['python']
 
@@ -17,7 +17,7 @@ export const setup: Action = async ([thing, ...engines], options, io) => {
     throw new UsageError('setup', 'missing subcommand: use assay setup python, or assay setup python --list')
   if (!THINGS.includes(thing)) throw unknown('setup', `"${thing}" of assay setup`, thing, THINGS)
   const { cwd, env, stdout } = io
-  const style = styleOf(stdout, io, options)
+  const style = chooseStyle(stdout, io, options)
   const python = options.python as string | undefined
   const show = (lines: readonly string[]) => new Screen(stdout, style).update(lines, [])
   if (options.list) {
@@ -40,7 +40,7 @@ async function install(
   const { cwd, env: environment } = io
   const other = setVariables(environment).ASSAY_PYTHON
   if (other) notice(io, `ASSAY_PYTHON names ${cleanText(other, 200)}, so runs use that instead of what is set up here`)
-  const status = new StatusLine(io.stderr, styleOf(io.stderr, io, options), environment)
+  const status = new StatusLine(io.stderr, chooseStyle(io.stderr, io, options), environment)
   const progress: SetupRequest['progress'] = (step, detail) =>
     detail === undefined ? status.step(`${step} …`) : status.detail(`${step}: ${detail}`)
   const interrupt = new AbortController()

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../domain/text.ts'
-import { indexOf } from '../pairs/worst-places.ts'
+import { unravelIndex } from '../pairs/worst-places.ts'
 import type { AxisProfile } from './axis-profiles.ts'
 import { findPeriod } from './find-period.ts'
 import { type DiffFinding, FEWEST } from './finding.ts'
@@ -34,7 +34,7 @@ export function nonFiniteFindings({ nonFinite }: Survey, shape: readonly number[
     [kindsDiffer, 'NaN on one side and infinite on the other'],
     [finiteInTarget, 'finite in the target where the reference is not'],
   ].flatMap(([places, words]) => (places === 0 ? [] : [`${places} ${words}`]))
-  const text = `not finite: ${kinds.join('; ')}; the first at [${indexOf(first, shape).join(', ')}]`
+  const text = `not finite: ${kinds.join('; ')}; the first at [${unravelIndex(first, shape).join(', ')}]`
   const where = axes.flatMap((profile) => concentration(profile)?.words ?? [])
   const places = where.length > 0 && count > 1 ? `; ${where.map((words) => `${words} of them`).join(', ')}` : ''
   return [plain('non-finite', `${text}${places}`, { count, nanInTarget, infiniteInTarget, first })]

@@ -6,7 +6,7 @@ import { measureMaxAbs } from '../pairs/max-abs.ts'
 import { pairChunks } from '../pairs/pair-chunks.ts'
 import { PairMeter } from '../pairs/pair-meter.ts'
 import { mergeParts, mergeSums, type PairStatistics } from '../pairs/pair-statistics.ts'
-import { scalingOf } from '../pairs/pair-task.ts'
+import { chooseScaling } from '../pairs/pair-task.ts'
 import { type NumberRule, planNumbers } from '../rules/numeric-plan.ts'
 import { overrideTolerance, tableRule, toleranceFor } from '../rules/tolerances.ts'
 import { randomFrom } from '../testing/random.ts'
@@ -93,7 +93,7 @@ async function measure(
   const meter = new PairMeter(kernels, task)
   const sums: Float64Array[] = []
   for await (const chunk of pairChunks(r, t)) sums.push(meter.add(chunk))
-  const { unit, kind } = scalingOf(task)
+  const { unit, kind } = chooseScaling(task)
   return { ...mergeParts([meter.part()]), sums: mergeSums(sums), limits, unit, isRounded: kind !== null }
 }
 

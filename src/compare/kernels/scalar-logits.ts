@@ -1,4 +1,4 @@
-import { peaksOf } from '../largest-ids.ts'
+import { findRowPeaks } from '../largest-ids.ts'
 import type { LogitKernels, LogitRows, RowPeaks, RowSums } from './logits-contract.ts'
 import { TokenSums } from './token-sums.ts'
 
@@ -18,7 +18,7 @@ export class ScalarLogitKernels implements LogitKernels {
 
   findPeaks(): RowPeaks {
     const { reference, target } = this.#rows
-    return { argMaxReference: argMax(reference), argMaxTarget: argMax(target), peaks: peaksOf(reference) }
+    return { argMaxReference: argMax(reference), argMaxTarget: argMax(target), peaks: findRowPeaks(reference) }
   }
 
   addRow(size: number): RowSums | null {

@@ -1,4 +1,4 @@
-import { exponentOf, powerOfTwo } from '../../tensors/float-format.ts'
+import { findExponent, powerOfTwo } from '../../tensors/float-format.ts'
 import { maxStepsBetween } from '../../tensors/ulp.ts'
 import type { Bar } from '../pairs/worst-places.ts'
 import type { BlockLimits, PairKernels, StepFormat } from './contract.ts'
@@ -130,7 +130,7 @@ export function allowedAt(reference: number, limits: BlockLimits, format: StepFo
 }
 
 function stepAt(value: number, { mantissaBits, minExponent }: StepFormat): number {
-  return powerOfTwo(Math.max(exponentOf(value), minExponent) - mantissaBits)
+  return powerOfTwo(Math.max(findExponent(value), minExponent) - mantissaBits)
 }
 
 function halfStep(value: number, unit: number, format: StepFormat): number {

@@ -6,7 +6,7 @@ import { relL2, relL2Limit } from './metrics.ts'
 import { pairChunks } from './pair-chunks.ts'
 import { PairMeter } from './pair-meter.ts'
 import { mergeParts, mergeSums, type PairStatistics } from './pair-statistics.ts'
-import { type PairTask, scalingOf } from './pair-task.ts'
+import { chooseScaling, type PairTask } from './pair-task.ts'
 
 /** The largest relative error of sums that were partly kept in float32. */
 const ROUNDING = 1e-5
@@ -35,7 +35,7 @@ async function measureOnce(
   const dtypes = { referenceDType: reference.dtype, targetDType: target.dtype }
   const task = { ...dtypes, limits, maxReference, isExact, kernels: kernelName() }
   const found = await (measurer?.measure(reference, target, task) ?? measureChunks(reference, target, task))
-  const { unit, kind } = scalingOf(task)
+  const { unit, kind } = chooseScaling(task)
   const merged = { ...mergeParts(found.parts), sums: mergeSums(found.sums) }
   return { ...merged, limits, unit, isRounded: kind !== null }
 }

@@ -7,8 +7,8 @@ import * as at from '../kernels/layout.ts'
 import { allowedAt } from '../kernels/scalar.ts'
 import type { PairChunk } from './pair-chunks.ts'
 import { isRepeated, noExtremes, type PairPart } from './pair-statistics.ts'
-import { mayBeBelowUlp, type PairTask, roundedDown, scalingOf, TIGHTER, tightened } from './pair-task.ts'
-import { FewNumbers, sumOf } from './quantiles.ts'
+import { chooseScaling, mayBeBelowUlp, type PairTask, roundedDown, TIGHTER, tightened } from './pair-task.ts'
+import { FewNumbers, sumParts } from './quantiles.ts'
 import { WorstPlaces } from './worst-places.ts'
 
 const NO_STEPS: StepFormat = { mantissaBits: -1, minExponent: 0 }
@@ -53,7 +53,7 @@ export class PairMeter {
     this.#format = (limits.ulpDType !== null && floatFormat(limits.ulpDType)) || NO_STEPS
     this.#hasSteps = mayBeBelowUlp(limits)
     this.#limits = { rtol: limits.rtol, constant: limits.constant, ulps: this.#hasSteps ? limits.ulps : 0 }
-    const { unit, kind } = scalingOf(task)
+    const { unit, kind } = chooseScaling(task)
     this.#unit = unit
     this.#kind = kind
   }
@@ -80,8 +80,8 @@ export class PairMeter {
   }
 
   #emptyBins(count: number): void {
-    this.#absoluteBins = sumOf([this.#kernels.absoluteBins, this.#absoluteBins])
-    this.#relativeBins = sumOf([this.#kernels.relativeBins, this.#relativeBins])
+    this.#absoluteBins = sumParts([this.#kernels.absoluteBins, this.#absoluteBins])
+    this.#relativeBins = sumParts([this.#kernels.relativeBins, this.#relativeBins])
     this.#kernels.clearBins()
     this.#counted = count
   }
@@ -96,8 +96,8 @@ export class PairMeter {
       extremes: this.#extremes,
       isConstant: this.#isConstant,
       first: this.#first,
-      absolute: { few: this.#fewAbsolute.all, bins: sumOf([absoluteBins, this.#absoluteBins]), ...absolute },
-      relative: { few: this.#fewRelative.all, bins: sumOf([relativeBins, this.#relativeBins]), ...relative },
+      absolute: { few: this.#fewAbsolute.all, bins: sumParts([absoluteBins, this.#absoluteBins]), ...absolute },
+      relative: { few: this.#fewRelative.all, bins: sumParts([relativeBins, this.#relativeBins]), ...relative },
       worst: this.#worst.places,
     }
   }

@@ -1,5 +1,5 @@
 import type { DType } from '../../domain/dtype.ts'
-import { exponentOf, powerOfTwo } from '../../tensors/float-format.ts'
+import { findExponent, powerOfTwo } from '../../tensors/float-format.ts'
 import { relativeUlp, ulpSize } from '../../tensors/ulp.ts'
 import type { BlockLimits, KernelName } from '../kernels/contract.ts'
 import * as at from '../kernels/layout.ts'
@@ -35,7 +35,7 @@ const LEAST_NORMAL = 2 ** -126
 const EXACT_STEPS = 16
 
 /** How the scan reads chunks, null where everything is float64, and a power of two that brings the reference near 1. */
-export function scalingOf(task: PairTask): { readonly kind: number | null; readonly unit: number } {
+export function chooseScaling(task: PairTask): { readonly kind: number | null; readonly unit: number } {
   const kind = task.kernels === 'wasm' && !task.isExact ? scannedKind(task) : null
   return { kind, unit: kind === null ? unitFor(task.maxReference) : 1 }
 }
@@ -60,7 +60,7 @@ export function roundedDown(value: number): number {
 
 function unitFor(maxReference: number): number {
   if (maxReference === 0) return 1
-  return powerOfTwo(Math.min(1000, Math.max(-1000, -exponentOf(maxReference))))
+  return powerOfTwo(Math.min(1000, Math.max(-1000, -findExponent(maxReference))))
 }
 
 /** Whether a step of the storage dtype can be larger than the limits; in float32 it practically never is. */

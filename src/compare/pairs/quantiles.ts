@@ -42,7 +42,7 @@ export class Quantiles {
   constructor(parts: readonly Counted[]) {
     const few = parts.map((part) => part.few)
     this.#few = few.every((numbers) => numbers !== null) ? (joined(few)?.sort() ?? null) : null
-    this.#bins = this.#few === null ? sumOf(parts.map(({ bins }) => bins)) : new Float64Array(0)
+    this.#bins = this.#few === null ? sumParts(parts.map(({ bins }) => bins)) : new Float64Array(0)
     this.#count = parts.reduce((sum, { count }) => sum + count, 0)
     this.#least = parts.reduce((least, part) => Math.min(least, part.least), Number.POSITIVE_INFINITY)
     this.#most = parts.reduce((most, part) => Math.max(most, part.most), 0)
@@ -74,7 +74,7 @@ function joined(parts: readonly Float64Array[]): Float64Array<ArrayBuffer> | nul
 }
 
 /** Histograms add up. */
-export function sumOf(parts: readonly ArrayLike<number>[]): Float64Array {
+export function sumParts(parts: readonly ArrayLike<number>[]): Float64Array {
   const [first = [], ...rest] = parts
   const sum = new Float64Array(first)
   for (const part of rest) for (let bin = 0; bin < part.length; bin++) sum[bin]! += part[bin]!

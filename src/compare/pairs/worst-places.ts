@@ -67,13 +67,13 @@ export class WorstPlaces {
   list(tensor: string, shape: readonly number[]): WorstPlace[] {
     return this.#places.map(({ element, error, allowed, texts }) => {
       if (texts === null) throw new Error(`place ${element} of "${tensor}" was not described: this is a bug in Assay`)
-      return { tensor, index: indexOf(element, shape), reference: texts[0], target: texts[1], error, allowed }
+      return { tensor, index: unravelIndex(element, shape), reference: texts[0], target: texts[1], error, allowed }
     })
   }
 }
 
 /** The worst places of several tensors together. */
-export function worstOf(places: readonly WorstPlace[]): WorstPlace[] {
+export function pickWorst(places: readonly WorstPlace[]): WorstPlace[] {
   const ranked = places.map((place, element) => {
     return { place, element, error: place.error, severity: severityOf(place.error, place.allowed) }
   })
@@ -107,7 +107,7 @@ function rankOf(error: number): number {
 }
 
 /** Index along every axis of a flat place. */
-export function indexOf(element: number, shape: readonly number[]): number[] {
+export function unravelIndex(element: number, shape: readonly number[]): number[] {
   const index: number[] = []
   let rest = element
   for (const dim of shape.toReversed()) {

@@ -4,7 +4,7 @@ import { encodeNumbers } from '../../tensors/encode.ts'
 import { memorySource } from '../../tensors/memory-source.ts'
 import { readWhole } from '../../tensors/read-whole.ts'
 import { beyondPromise } from './beyond-promise.ts'
-import { promiseOf } from './promises.ts'
+import { findPromise } from './promises.ts'
 
 const ULP = 2 ** -23
 
@@ -23,24 +23,24 @@ describe('what WGSL promises of float32', () => {
     ['Cosh', 0, 1, 4 * ULP],
     ['Sinh', 0, 0, 3 * ULP],
   ])('%s(%d), which is %d', (op, x, r, allowed) => {
-    expect(promiseOf('wgsl', op, 'float32')!.allowed(x, r)).toBeCloseTo(allowed, 12)
+    expect(findPromise('wgsl', op, 'float32')!.allowed(x, r)).toBeCloseTo(allowed, 12)
   })
 
   test('is less exact in float16, and nothing is known of others', () => {
-    expect(promiseOf('wgsl', 'Sin', 'float16')!.allowed(1, 0.84)).toBe(2 ** -7)
-    expect([promiseOf('wgsl', 'Sin', 'float64'), promiseOf('wgsl', 'Erf', 'float32')]).toEqual([null, null])
-    expect(promiseOf('wgsl', 'constructor', 'float32')).toBeNull()
+    expect(findPromise('wgsl', 'Sin', 'float16')!.allowed(1, 0.84)).toBe(2 ** -7)
+    expect([findPromise('wgsl', 'Sin', 'float64'), findPromise('wgsl', 'Erf', 'float32')]).toEqual([null, null])
+    expect(findPromise('wgsl', 'constructor', 'float32')).toBeNull()
   })
 
   test('of a tangent grows towards its poles, and ends where the cosine may be 0', () => {
-    const { allowed } = promiseOf('wgsl', 'Tan', 'float32')!
+    const { allowed } = findPromise('wgsl', 'Tan', 'float32')!
     expect(allowed(0, 1)).toBeCloseTo(2 * Math.SQRT2 * 2 ** -11, 5)
     expect(allowed(0, 100)).toBeGreaterThan(4)
     expect(allowed(0, 5000)).toBeLessThan(0.01)
   })
 
   test('ends beyond π for sine and cosine, and says so', () => {
-    const { reach, text } = promiseOf('wgsl', 'Cos', 'float32')!
+    const { reach, text } = findPromise('wgsl', 'Cos', 'float32')!
     expect([reach, text]).toEqual([Math.PI, 'WGSL promises cos(x) to 2^-11 where |x| ≤ π'])
   })
 })

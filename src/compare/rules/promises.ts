@@ -113,7 +113,7 @@ const WGSL: Readonly<Record<string, Row>> = {
 }
 
 /** What a language promises for an op on this dtype; null if no promise weaker than the usual limits is known. */
-export function promiseOf(_language: ShaderLanguage, op: string, dtype: DType): PromisedFunction | null {
+export function findPromise(_language: ShaderLanguage, op: string, dtype: DType): PromisedFunction | null {
   const [row, accuracy] = [Object.hasOwn(WGSL, op) ? WGSL[op] : undefined, ACCURACY[dtype]]
   if (!row || !accuracy) return null
   const { says, allowed, reach = Number.POSITIVE_INFINITY, slope = () => 1 } = row(accuracy)

@@ -13,7 +13,7 @@ export interface Blocks {
   readonly cols: number
 }
 
-export function blocksOf(window: CellWindow, mostCells = MOST_CELLS): Blocks {
+export function cutBlocks(window: CellWindow, mostCells = MOST_CELLS): Blocks {
   const rowStep = Math.max(1, Math.ceil(window.rows / mostCells))
   const colStep = Math.max(1, Math.ceil(window.cols / mostCells))
   const [rows, cols] = [Math.ceil(window.rows / rowStep), Math.ceil(window.cols / colStep)]

@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { encodeBigInts, encodeNumbers } from '../../tensors/encode.ts'
 import type { PairLimits } from '../pairs/pair-statistics.ts'
-import { allowance, classOf, decodePairs, EQUAL, isWorse, NON_FINITE, OVER, severityOf, WITHIN } from './classify.ts'
+import {
+  allowance,
+  classifySeverity,
+  decodePairs,
+  EQUAL,
+  isWorse,
+  measureSeverity,
+  NON_FINITE,
+  OVER,
+  WITHIN,
+} from './classify.ts'
 import { finiteRange, Tallier } from './tally.ts'
 
 const LIMITS: PairLimits = { rtol: 0.1, constant: 0.5, relL2: null, ulps: 0, ulpDType: null }
@@ -24,7 +34,7 @@ describe('how two elements meet', () => {
     ['an infinity and a number', 1, Inf, Inf, NON_FINITE],
     ['NaN as a limit', 1, 2, NaN_, OVER],
   ])('%s', (_, r, t, allowed, found) => {
-    expect(classOf(severityOf(r, t, t - r, allowed))).toBe(found)
+    expect(classifySeverity(measureSeverity(r, t, t - r, allowed))).toBe(found)
   })
 
   test('from best to worst', () => {
@@ -35,7 +45,7 @@ describe('how two elements meet', () => {
       [1, 9],
       [1, NaN_],
     ] as const
-    const found = pairs.map(([r, t]) => severityOf(r, t, t - r, 0.5))
+    const found = pairs.map(([r, t]) => measureSeverity(r, t, t - r, 0.5))
     for (let i = 1; i < found.length; i++) {
       expect([isWorse(found[i]!, found[i - 1]!), isWorse(found[i - 1]!, found[i]!)]).toEqual([true, false])
     }
@@ -52,7 +62,7 @@ test('64-bit integers that are the same number in float64 are still not equal', 
   const raw = (values: bigint[]) => ({ dtype: 'int64', bytes: encodeBigInts('int64', values) }) as const
   const pairs = decodePairs(raw([2n ** 53n, 7n]), raw([2n ** 53n + 1n, 7n]), 2)
   const tallier = new Tallier({ ...LIMITS, rtol: 0, constant: 0 })
-  expect([...tallier.add(pairs)].map(classOf)).toEqual([OVER, EQUAL])
+  expect([...tallier.add(pairs)].map(classifySeverity)).toEqual([OVER, EQUAL])
 })
 
 describe('counting', () => {
@@ -64,7 +74,7 @@ describe('counting', () => {
 
   test('agrees with judging one by one', () => {
     const allowed = allowance(LIMITS)
-    const one = reference.map((r, i) => severityOf(r, target[i]!, target[i]! - r, allowed(r)))
+    const one = reference.map((r, i) => measureSeverity(r, target[i]!, target[i]! - r, allowed(r)))
     expect([...severities]).toEqual(one)
     expect(tallier.result().counts).toEqual([3, 3, 2, 1])
   })

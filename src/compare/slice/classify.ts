@@ -75,7 +75,7 @@ export function allowance(limits: PairLimits): (reference: number) => number {
  * Error in parts of what is allowed, which sorts elements from equal to worst: 0 is equal, up to 1 is within, above is
  * over, and NaN stands for a NaN or infinity that does not meet the same.
  */
-export function severityOf(r: number, t: number, difference: number, allowed: number): number {
+export function measureSeverity(r: number, t: number, difference: number, allowed: number): number {
   if (difference === 0) return 0
   if (!(Number.isFinite(r) && Number.isFinite(t))) return Object.is(r, t) ? 0 : Number.NaN
   return finiteSeverity(Math.abs(difference), allowed)
@@ -90,7 +90,7 @@ export function finiteSeverity(error: number, allowed: number): number {
 
 const LEAST_OVER = 1 + Number.EPSILON
 
-export function classOf(severity: number): number {
+export function classifySeverity(severity: number): number {
   if (severity === 0) return EQUAL
   if (severity <= 1) return WITHIN
   return severity > 1 ? OVER : NON_FINITE

@@ -1,5 +1,5 @@
 import type { PairLimits } from '../pairs/pair-statistics.ts'
-import { allowance, finiteSeverity, hasSteps, type NumberPairs, severityOf } from './classify.ts'
+import { allowance, finiteSeverity, hasSteps, measureSeverity, type NumberPairs } from './classify.ts'
 
 /** Errors from 2^exponent to twice that: how many are within their limit and how many over. */
 export interface ExponentBin {
@@ -71,7 +71,7 @@ export class Tallier {
 
   /** NaN, infinities, and errors that are larger than any number. */
   #addNonFinite(r: number, t: number, difference: number): number {
-    const severity = severityOf(r, t, difference, 0)
+    const severity = measureSeverity(r, t, difference, 0)
     if (Number.isNaN(severity)) this.#nonFinite++
     else if (severity > 0) this.#infinite++
     return severity

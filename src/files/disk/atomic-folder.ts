@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { explainWriteError, syncFolder } from './atomic.ts'
-import { ownedName, ownerOf } from './process-identity.ts'
+import { findOwner, ownedName } from './process-identity.ts'
 
 const DRAFT = '.new-'
 
@@ -46,7 +46,7 @@ async function makeFolders(folder: string): Promise<string | undefined> {
 async function removeLeftDrafts(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const path = join(parent, name)
-    const owner = name.startsWith(DRAFT) ? ownerOf(name.slice(DRAFT.length), path) : null
+    const owner = name.startsWith(DRAFT) ? findOwner(name.slice(DRAFT.length), path) : null
     if (owner && !owner.mayLive) await removeIfPossible(path)
   }
 }

@@ -37,7 +37,7 @@ export class FileDigests {
 
   async #kept(path: string, identity: string): Promise<string> {
     if (this.#folder === null) return sha256File(path)
-    const file = join(this.#folder, `${digestOf(identity)}.sha256`)
+    const file = join(this.#folder, `${computeDigest(identity)}.sha256`)
     const kept = await readText(file).catch(() => '')
     if (/^[0-9a-f]{64}$/.test(kept)) return kept
     const digest = await sha256File(path)
@@ -50,7 +50,7 @@ export class FileDigests {
 }
 
 /** sha256 of bytes, or of a JSON-able value whatever the order of its keys. */
-export function digestOf(value: unknown): string {
+export function computeDigest(value: unknown): string {
   const hash = createHash('sha256')
   return hash.update(value instanceof Uint8Array ? value : canonicalJson(value)).digest('hex')
 }
@@ -63,7 +63,7 @@ function canonicalJson(value: unknown): string {
   if (typeof value === 'bigint') return `{"$bigint":"${value}"}`
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? String(value) : special(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (value instanceof Uint8Array) return `{"$bytes":"${digestOf(value)}"}`
+  if (value instanceof Uint8Array) return `{"$bytes":"${computeDigest(value)}"}`
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   return canonicalObject(value)
 }

@@ -44,7 +44,7 @@ export function readIdentity(pid: number): ProcessIdentity {
 }
 
 /** Does that process still run? Without its start, a process that began after `atMs` is taken for another one. */
-export function livenessOf(owner: ProcessIdentity, atMs: number): Liveness {
+export function checkLiveness(owner: ProcessIdentity, atMs: number): Liveness {
   const { pid, startTicks } = owner
   if (owner.bootId !== bootId()) return 'elsewhere'
   if (!Number.isInteger(pid) || pid <= 0 || !processExists(pid)) return 'dead'
@@ -103,13 +103,13 @@ interface Owner {
 }
 
 /** Who made a folder with an owned name; null: the name is not of that form. Strangers count as living for a day. */
-export function ownerOf(name: string, path: string): Owner | null {
+export function findOwner(name: string, path: string): Owner | null {
   const [pid = '', bootId = '', id = '', start, ...rest] = name.split('.')
   const sinceMs = ulidTimeMs(id)
   const isOwned = bootId !== '' && sinceMs !== null && rest.length === 0
   if (!isOwned || ![pid, start ?? '0'].every((number) => /^\d+$/.test(number))) return null
   const owner = { pid: Number(pid), bootId, ...(start !== undefined && { startTicks: Number(start) }) }
-  const liveness = livenessOf(owner, sinceMs)
+  const liveness = checkLiveness(owner, sinceMs)
   const mayLive = liveness === 'elsewhere' ? isFresh(path) : liveness === 'alive'
   return { sinceMs, mayLive }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { growthOf } from '../../../test/support/growth.ts'
 import { DTYPES, type DType } from '../../domain/dtype.ts'
-import { byteLengthOf } from '../../domain/tensor.ts'
+import { countBytes } from '../../domain/tensor.ts'
 import { decodeNumbers } from '../../tensors/decode.ts'
 import { joinBytes } from '../../tensors/join-bytes.ts'
 import { memorySource } from '../../tensors/memory-source.ts'
@@ -38,7 +38,7 @@ const storable: DType[] = (Object.keys(DTYPES) as DType[]).filter(
 
 test.each(storable)('%s is written and read back', async (dtype) => {
   const path = await newPath()
-  const tensor = { dtype, shape: [2, 3], bytes: new Uint8Array(byteLengthOf(dtype, [2, 3])!).map((_, i) => i & 1) }
+  const tensor = { dtype, shape: [2, 3], bytes: new Uint8Array(countBytes(dtype, [2, 3])!).map((_, i) => i & 1) }
   await writeNpy(path, memorySource('x', tensor))
   expect(await readNpy(path)).toEqual(tensor)
 })

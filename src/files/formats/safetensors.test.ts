@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DTYPES, type DType } from '../../domain/dtype.ts'
-import { byteLengthOf, type Tensor, type TensorSource } from '../../domain/tensor.ts'
+import { countBytes, type Tensor, type TensorSource } from '../../domain/tensor.ts'
 import { encodeNumbers } from '../../tensors/encode.ts'
 import { joinBytes } from '../../tensors/join-bytes.ts'
 import { encodeStrings } from '../../tensors/strings.ts'
@@ -30,7 +30,7 @@ async function fileWith(header: string | Uint8Array, data = new Uint8Array(0), l
 
 function sample(dtype: DType): Tensor {
   if (dtype === 'string') return { dtype, shape: [3], bytes: encodeStrings(['a', '', 'zwölf']) }
-  const bytes = new Uint8Array(byteLengthOf(dtype, [3])!).map((_, i) => (i * 37 + 1) & 0x37)
+  const bytes = new Uint8Array(countBytes(dtype, [3])!).map((_, i) => (i * 37 + 1) & 0x37)
   if (DTYPES[dtype].bits < 8) bytes[bytes.length - 1]! &= (1 << ((3 * DTYPES[dtype].bits) % 8)) - 1
   return { dtype, shape: [3], bytes }
 }

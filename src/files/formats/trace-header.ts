@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { DTYPES, type DType, isDType } from '../../domain/dtype.ts'
 import { FormatError } from '../../domain/errors.ts'
-import { byteLengthOf, type TraceValue, type ValueKind } from '../../domain/tensor.ts'
+import { countBytes, type TraceValue, type ValueKind } from '../../domain/tensor.ts'
 import { parseStrictJson, type StrictJson } from './strict-json.ts'
 
 export const MAX_HEADER_BYTES = 100 * 1000 * 1000
@@ -100,7 +100,7 @@ function parseEntry(name: string, entry: StrictJson, path: string): StoredTensor
 }
 
 function checkSize({ name, dtype, shape, byteLength }: StoredTensor, path: string): void {
-  const needed = byteLengthOf(dtype, shape)
+  const needed = countBytes(dtype, shape)
   if (needed !== null && (!Number.isSafeInteger(needed) || needed !== byteLength)) {
     const found = `tensor ${quote(name)} has ${byteLength} bytes, but ${dtype} of shape (${shape.join(', ')}) takes ${needed}`
     throw bad(path, found)

@@ -1,7 +1,7 @@
 import { DTYPES } from '../../domain/dtype.ts'
 import { FormatError, UsageError } from '../../domain/errors.ts'
 import {
-  byteLengthOf,
+  countBytes,
   formatShape,
   type Tensor,
   type TensorChunk,
@@ -132,7 +132,7 @@ function checkSpec(chunk: TensorChunk): void {
   if (!Object.hasOwn(DTYPES, chunk.dtype)) throw wrong(chunk, `dtype "${chunk.dtype}" is not known`)
   if (chunk.name === '__metadata__') throw wrong(chunk, 'safetensors reserves this name')
   const whole = chunk.shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0)
-  const byteLength = whole ? byteLengthOf(chunk.dtype, chunk.shape) : NaN
+  const byteLength = whole ? countBytes(chunk.dtype, chunk.shape) : NaN
   if (!whole || (byteLength !== null && !Number.isSafeInteger(byteLength))) {
     throw wrong(chunk, `its shape ${formatShape(chunk.shape)} has sizes that cannot be stored`)
   }
@@ -144,7 +144,7 @@ function checkChunk(chunk: TensorChunk, { chunk: first, taken }: OpenTensor): vo
     throw wrong(chunk, 'its dtype or shape changed between chunks')
   }
   if (chunk.offset !== taken) throw wrong(chunk, `got a chunk for byte ${chunk.offset}, expected byte ${taken}`)
-  const needed = byteLengthOf(chunk.dtype, chunk.shape)
+  const needed = countBytes(chunk.dtype, chunk.shape)
   const end = taken + chunk.bytes.length
   if (needed !== null && (end > needed || (chunk.last && end !== needed))) {
     throw wrong(chunk, `got ${end} bytes, expected ${needed} for ${chunk.dtype} of shape ${formatShape(chunk.shape)}`)

@@ -5,7 +5,7 @@ import { kernelName } from '../../compare/kernels/lend.ts'
 import type { PairPart } from '../../compare/pairs/pair-statistics.ts'
 import type { PairTask } from '../../compare/pairs/pair-task.ts'
 import { elementCount, type TensorSource } from '../../domain/tensor.ts'
-import { chunksOf, magnitudeShare, measureShare } from './shared-work.ts'
+import { countChunks, magnitudeShare, measureShare } from './shared-work.ts'
 import { askThread } from './thread-pool.ts'
 
 /** A thread costs about as much time to start as measuring so many elements. */
@@ -28,12 +28,12 @@ async function measureFiles(
   threads: number,
 ): Promise<MeasuredParts> {
   const elements = elementCount(reference.shape)
-  const sums = new Float64Array(new SharedArrayBuffer(chunksOf(elements) * SUMS * 8))
+  const sums = new Float64Array(new SharedArrayBuffer(countChunks(elements) * SUMS * 8))
   const next = new Int32Array(new SharedArrayBuffer(4))
   const pair = { reference: reference.file!, target: target.file!, elements, task, next, sums }
   const others = helpersFor(threads, () => askThread<PairPart>({ kind: 'measure', pair }))
   const parts = await Promise.all([measureShare(pair), ...others])
-  return { parts, sums: Array.from({ length: chunksOf(elements) }, (_, i) => sums.slice(i * SUMS, (i + 1) * SUMS)) }
+  return { parts, sums: Array.from({ length: countChunks(elements) }, (_, i) => sums.slice(i * SUMS, (i + 1) * SUMS)) }
 }
 
 async function largestOf(

@@ -123,7 +123,7 @@ function rowReader(file: OpenPart, dtype: DType, place: Float32Array): (row: num
   }
 }
 
-export function chunksOf(elements: number): number {
+export function countChunks(elements: number): number {
   return Math.ceil(elements / CHUNK)
 }
 
@@ -131,7 +131,7 @@ async function eachChunk(
   { elements, next }: Pick<SharedPair, 'elements' | 'next'>,
   use: (chunk: number, first: number, elements: number) => void,
 ): Promise<void> {
-  await eachTurn(chunksOf(elements), next, (chunk) => {
+  await eachTurn(countChunks(elements), next, (chunk) => {
     use(chunk, chunk * CHUNK, Math.min(CHUNK, elements - chunk * CHUNK))
   })
 }

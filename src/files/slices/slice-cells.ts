@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { PairLimits } from '../../compare/pairs/pair-statistics.ts'
-import { type Blocks, blocksOf, MOST_CELLS, worstOfBlocks } from '../../compare/slice/blocks.ts'
+import { type Blocks, cutBlocks, MOST_CELLS, worstOfBlocks } from '../../compare/slice/blocks.ts'
 import { decodePairs, roomFor } from '../../compare/slice/classify.ts'
 import { type CellWindow, cellCount, type Grid } from '../../compare/slice/grid.ts'
 import { Tallier, type Tally } from '../../compare/slice/tally.ts'
@@ -36,7 +36,7 @@ export interface SliceCells {
 
 /** The cells of a window: its elements, or of each block the worst one where there are too many. */
 export async function readCells(task: SliceTask, window: CellWindow, mostCells = MOST_CELLS): Promise<SliceCells> {
-  const blocks = blocksOf(window, mostCells)
+  const blocks = cutBlocks(window, mostCells)
   if (blocks.rowStep > 1 || blocks.colStep > 1) return readWorst(task, blocks)
   return { blocks, bytes: task.sides.map(({ reader }) => reader.read(window)), places: null, tally: null }
 }

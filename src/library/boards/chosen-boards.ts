@@ -1,6 +1,6 @@
 import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import { schemaOf } from '../../runtimes/registry.ts'
+import { findSchema } from '../../runtimes/registry.ts'
 import { addressText } from '../../runtimes/ssh/kind.ts'
 import { onBoards } from '../../suites/tensors/targets/boards.ts'
 import { targetNamed } from '../../suites/tensors/targets/chosen-targets.ts'
@@ -53,6 +53,6 @@ function joined(targets: readonly Target[], named: readonly string[]): ChosenBoa
 
 function boardText(target: Target): string {
   const { lease, folder } = target.options
-  const special = lease === undefined || lease === schemaOf('ssh').options.lease ? '' : `,lease=${lease}`
+  const special = lease === undefined || lease === findSchema('ssh').options.lease ? '' : `,lease=${lease}`
   return `${addressText(target)}${special}${folder === undefined ? '' : `,folder=${folder}`}`
 }

@@ -1,4 +1,4 @@
-import { type Completes, flagOf, type OptionSpec, type OptionTable, specsOf } from '../../options/table.ts'
+import { type Completes, listSpecs, nameFlag, type OptionSpec, type OptionTable } from '../../options/table.ts'
 import { lastRunWords } from './last-run.ts'
 import { targetCandidates } from './target-candidates.ts'
 
@@ -55,7 +55,7 @@ function flagsOf({ flags, aliases = [] }: OptionSpec): string[] {
 
 /** The option that takes the next word as its value. */
 function valueOption({ options }: CommandWords, word: string): OptionSpec | undefined {
-  return specsOf(options).find((spec) => spec.kind.takes !== 'switch' && flagsOf(spec).includes(word))
+  return listSpecs(options).find((spec) => spec.kind.takes !== 'switch' && flagsOf(spec).includes(word))
 }
 
 async function joinedValue(command: CommandWords, flag: string, value: string, cwd: string): Promise<Offer> {
@@ -66,11 +66,11 @@ async function joinedValue(command: CommandWords, flag: string, value: string, c
 /** Those that were given already are offered again only where they can be repeated. */
 function optionWords({ options }: CommandWords, words: readonly string[]): Candidate[] {
   const before = new Set(words.slice(0, -1))
-  const useful = specsOf(options).filter((spec) => spec.withoutEffect === undefined && spec.refused === undefined)
+  const useful = listSpecs(options).filter((spec) => spec.withoutEffect === undefined && spec.refused === undefined)
   const open = useful.filter((spec) => spec.kind.takes === 'several' || !flagsOf(spec).some((flag) => before.has(flag)))
   const offered = open.flatMap((spec) => {
-    const negation = spec.negatable ? [{ text: flagOf(spec).replace('--', '--no-'), help: spec.help }] : []
-    return [{ text: flagOf(spec), help: spec.help }, ...negation]
+    const negation = spec.negatable ? [{ text: nameFlag(spec).replace('--', '--no-'), help: spec.help }] : []
+    return [{ text: nameFlag(spec), help: spec.help }, ...negation]
   })
   return [...offered, { text: '--help' }]
 }

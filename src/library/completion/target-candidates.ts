@@ -1,6 +1,6 @@
-import { entryOf } from '../../domain/entry.ts'
+import { findEntry } from '../../domain/entry.ts'
 import { COMMON_OPTIONS, HARDWARE_KEYS } from '../../domain/target.ts'
-import { schemaOf, TARGET_SCHEMAS } from '../../runtimes/registry.ts'
+import { findSchema, TARGET_SCHEMAS } from '../../runtimes/registry.ts'
 import type { Candidate } from './complete.ts'
 
 /** Specs as far as they can be told: runtime and device, then the keys of that runtime, then their values. */
@@ -14,17 +14,17 @@ export function targetCandidates(current: string, names: readonly string[]): Can
 }
 
 function devices(runtime: string): string[] {
-  const { devices: known, defaultDevice, openDevice } = schemaOf(runtime)
+  const { devices: known, defaultDevice, openDevice } = findSchema(runtime)
   return openDevice ? [`${runtime}:`] : (known ?? [defaultDevice]).map((device) => `${runtime}:${device}`)
 }
 
 function pairs(spec: string): string[] {
   const runtime = /^[^:@,]*/.exec(spec)![0]
   if (!Object.hasOwn(TARGET_SCHEMAS, runtime)) return []
-  const { options, choices = {}, hardware = [] } = schemaOf(runtime)
+  const { options, choices = {}, hardware = [] } = findSchema(runtime)
   const head = spec.slice(0, spec.lastIndexOf(',') + 1)
   const [key = '', value] = spec.slice(head.length).split('=')
-  if (value !== undefined) return (entryOf(choices, key) ?? []).map((choice) => `${head}${key}=${choice}`)
+  if (value !== undefined) return (findEntry(choices, key) ?? []).map((choice) => `${head}${key}=${choice}`)
   const isUnused = (option: string) => HARDWARE_KEYS.some((key) => key === option && !hardware.includes(key))
   const taken = Object.keys({ ...options, ...COMMON_OPTIONS }).filter((option) => !isUnused(option))
   return taken.map((option) => `${head}${option}=`)

@@ -3,7 +3,7 @@ import { isObject } from '../../domain/json.ts'
 import { checkKeys, checkWritten, fileKeys } from '../../options/in-file.ts'
 import type { SuiteKind } from '../../suites/contract.ts'
 import { SUITES } from '../../suites/registry.ts'
-import { contentOf } from '../../suites/section-content.ts'
+import { readContent } from '../../suites/section-content.ts'
 import { configSections, topLevelOptions } from '../../suites/tables.ts'
 import type { AssayConfig } from './assay-config.ts'
 
@@ -21,7 +21,7 @@ export async function checkConfig(
   checkKeys(Object.keys(raw), [...sections.map(({ key }) => key), ...fileKeys(options)], where)
   checkWritten(options, raw, `${where}: `)
   for (const { key, load } of sections) {
-    const written = contentOf(raw, key)
+    const written = readContent(raw, key)
     if (written !== undefined) (await load()).check(written, where)
   }
   return raw

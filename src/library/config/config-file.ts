@@ -11,7 +11,7 @@ import { resolveOptions } from '../../options/resolve.ts'
 import { environmentName, pick } from '../../options/table.ts'
 import type { SuiteKind } from '../../suites/contract.ts'
 import { SUITES } from '../../suites/registry.ts'
-import { contentOf } from '../../suites/section-content.ts'
+import { readContent } from '../../suites/section-content.ts'
 import { configSections, topLevelOptions } from '../../suites/tables.ts'
 import type { AssayConfig } from './assay-config.ts'
 
@@ -67,7 +67,7 @@ async function fromItsFolder(
   const moved = (path: string) => relative(cwd, resolve(folder, path)) || '.'
   const located: Record<string, unknown> = {}
   for (const { key, load } of configSections(kinds)) {
-    const written = contentOf(config, key)
+    const written = readContent(config, key)
     const { locate } = written === undefined ? {} : await load()
     if (locate) located[key] = locate(written, { folder, cwd, moved })
   }

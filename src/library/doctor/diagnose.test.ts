@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { specsOf } from '../../options/table.ts'
+import { listSpecs } from '../../options/table.ts'
 import { readTarget } from '../../runtimes/registry.ts'
 import { TEST_OPTIONS } from '../../suites/onnx/options.ts'
 import type { CommandRequest } from '../invocation.ts'
@@ -13,7 +13,7 @@ import { targetsHere } from './targets-here.ts'
 /** In a folder without packages nothing is there that could be started. */
 async function diagnosed(folder: string, more: Partial<CommandRequest> = {}) {
   const tried: string[] = []
-  const diagnosis = await diagnose(requested(folder, more), specsOf(TEST_OPTIONS), (target) => tried.push(target))
+  const diagnosis = await diagnose(requested(folder, more), listSpecs(TEST_OPTIONS), (target) => tried.push(target))
   const finding = (name: string) => diagnosis.findings.find((each) => each.name === name)
   const runtime = (target: string) => diagnosis.runtimes.find((each) => each.target === target)
   return { ...diagnosis, tried, finding, runtime }

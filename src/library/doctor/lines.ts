@@ -2,7 +2,7 @@ import { join, relative } from 'node:path'
 import { cleanProse, cleanText, shortenMiddle, wrapText } from '../../domain/text.ts'
 import { type Finding, findingLines, findingSign } from '../../reporters/finding-lines.ts'
 import { type Style, textColumns } from '../../reporters/style.ts'
-import { schemaOf } from '../../runtimes/registry.ts'
+import { findSchema } from '../../runtimes/registry.ts'
 import type { Diagnosis } from './diagnose.ts'
 import type { TargetReport } from './survey.ts'
 
@@ -38,7 +38,7 @@ function targetFinding(report: TargetReport, cwd: string, isSide: boolean): Find
   if (state === 'first-use') return { name, health: 'note', text: `${reason}, once` }
   if (state === 'untried') return { name, health: 'note', text: reason ?? '' }
   const text = shortenMiddle(cleanProse(reason ?? 'it does not work here'), LONGEST_REASON)
-  const isUsual = state === 'unavailable' && schemaOf(report.runtime).defaultDevice === report.device
+  const isUsual = state === 'unavailable' && findSchema(report.runtime).defaultDevice === report.device
   return { name, health: isSide ? 'broken' : isUsual ? 'look' : 'note', text, ...hint }
 }
 

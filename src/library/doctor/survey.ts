@@ -2,7 +2,7 @@ import { UsageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { LaunchContext, Need, Probe } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
-import { readTarget, runtimeKind, schemaOf, TARGET_SCHEMAS } from '../../runtimes/registry.ts'
+import { findSchema, readTarget, runtimeKind, TARGET_SCHEMAS } from '../../runtimes/registry.ts'
 
 /**
  * ready: it answered. first-use: a run installs what is missing. missing: a person must get something.
@@ -37,7 +37,7 @@ export async function surveyRuntimes(tools: SurveyTools): Promise<TargetReport[]
 
 async function surveyRuntime(name: string, tools: SurveyTools): Promise<TargetReport[]> {
   const kind = await runtimeKind(name)
-  const schema = schemaOf(name)
+  const schema = findSchema(name)
   const described = schema.describedIn ? Object.keys(tools.context[schema.describedIn] ?? {}) : []
   if (described.length > 0)
     return Promise.all(described.map((device) => surveyTarget(readTarget(`${name}:${device}`), tools)))

@@ -4,7 +4,7 @@ import { UsageError } from '../../domain/errors.ts'
 import { findOwnFolder } from '../../runtimes/install/own-folder.ts'
 import { isExecutable } from '../../runtimes/process/find-program.ts'
 import { askPython } from '../../runtimes/python/ask-python.ts'
-import { PYTHON_ENGINES, pinsOf } from '../../runtimes/python/engines.ts'
+import { listPins, PYTHON_ENGINES } from '../../runtimes/python/engines.ts'
 import { interpreterIn, pythonHome, readEnvironment } from '../../runtimes/python/environment.ts'
 import { locate } from '../../runtimes/python/find-python.ts'
 
@@ -42,7 +42,7 @@ export async function engineStates(
   const finished = named === undefined ? Object.keys((home && readEnvironment(home)?.engines) ?? {}) : null
   const engines = PYTHON_ENGINES.map((engine) => ({
     name: engine.name,
-    packages: pinsOf(engine).map((pin) => packageState(pin, facts?.packages ?? {})),
+    packages: listPins(engine).map((pin) => packageState(pin, facts?.packages ?? {})),
     isHere: engine.modules.every((module) => facts?.modules[module]) && (finished?.includes(engine.name) ?? true),
   }))
   return { python: path !== null && facts ? { path, version: facts.python } : null, engines }

@@ -10,7 +10,7 @@ import { withLock } from '../../runtimes/install/install-lock.ts'
 import { findOwnFolder, makeOwnFolder } from '../../runtimes/install/own-folder.ts'
 import { isExecutable } from '../../runtimes/process/find-program.ts'
 import { askPython } from '../../runtimes/python/ask-python.ts'
-import { PYTHON_ENGINES, type PythonEngine, pinsOf } from '../../runtimes/python/engines.ts'
+import { listPins, PYTHON_ENGINES, type PythonEngine } from '../../runtimes/python/engines.ts'
 import {
   interpreterIn,
   type PythonEnvironment,
@@ -78,7 +78,7 @@ async function installMissing(engines: readonly PythonEngine[], request: SetupRe
   return {
     ...made,
     baseIgnored: before !== null && request.base !== undefined,
-    engines: engines.map((engine) => ({ name: engine.name, pins: pinsOf(engine), isNew: missing.includes(engine) })),
+    engines: engines.map((engine) => ({ name: engine.name, pins: listPins(engine), isNew: missing.includes(engine) })),
   }
 }
 
@@ -93,7 +93,7 @@ async function healthyEnvironment(home: string): Promise<PythonEnvironment | nul
 /** In the versions that this Assay wants; an older one had others. */
 function isInstalled(engine: PythonEngine, environment: PythonEnvironment | null): boolean {
   const installed = environment?.engines[engine.name] ?? []
-  return pinsOf(engine).every((pin) => installed.includes(pin))
+  return listPins(engine).every((pin) => installed.includes(pin))
 }
 
 /** Anew, whatever lies in ours: it is half made, or its interpreter is gone. */
@@ -129,7 +129,7 @@ async function installEngines(
   const record = recordPath(home)
   await rm(record, { force: true })
   progress(`installing ${names}`)
-  const pins = [...new Set(engines.flatMap(pinsOf))]
+  const pins = [...new Set(engines.flatMap(listPins))]
   const quiet = ['--disable-pip-version-check', '--no-input', '--progress-bar', 'off']
   const pip = ['-P', '-m', 'pip', 'install', ...quiet, ...pins]
   const { succeeded, complaint } = await runPython(interpreterIn(home), pip, request, (line) => {
@@ -143,7 +143,7 @@ async function installEngines(
   }
   progress(`trying ${names}`)
   for (const engine of engines) await refuseBroken(engine, home, request)
-  const installed = Object.fromEntries(engines.map((engine) => [engine.name, pinsOf(engine)]))
+  const installed = Object.fromEntries(engines.map((engine) => [engine.name, listPins(engine)]))
   await writeRecord(record, { ...before, engines: { ...before.engines, ...installed } })
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { folderWith, smallTokenizer } from '../testing/small-tokenizer.ts'
-import { endIdsOf } from './end-ids.ts'
+import { readEndIds } from './end-ids.ts'
 import { loadTokenizer } from './tokenizer/load-tokenizer.ts'
 
 const tokenizer = await loadTokenizer(folderWith({ 'tokenizer.json': smallTokenizer() }))
-const idsOf = (files: Record<string, unknown>) => endIdsOf(folderWith(files), tokenizer)
+const idsOf = (files: Record<string, unknown>) => readEndIds(folderWith(files), tokenizer)
 
 test('all ids that a folder names end a sequence', async () => {
   const ids = idsOf({

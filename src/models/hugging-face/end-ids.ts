@@ -8,7 +8,7 @@ import type { Tokenizer } from './tokenizer/tokenizer.ts'
 type Settings = Readonly<Record<string, unknown>>
 
 /** Ids that end a sequence, lowest first: all that the folder's generation settings, configuration and tokenizer name. */
-export async function endIdsOf(folder: string, tokenizer: Tokenizer): Promise<number[]> {
+export async function readEndIds(folder: string, tokenizer: Tokenizer): Promise<number[]> {
   const ids = new Set<number>()
   for (const name of ['generation_config.json', 'config.json']) {
     const file = join(folder, name)

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { isObject } from '../../domain/json.ts'
-import { digestOf, type FileDigests } from '../../files/disk/digest.ts'
+import { computeDigest, type FileDigests } from '../../files/disk/digest.ts'
 import { walkFiles } from '../../files/disk/glob.ts'
 import { readTextSync } from '../../files/disk/regular-file.ts'
 import type { InputUse } from '../../onnx/inputs/input-uses.ts'
@@ -12,7 +12,7 @@ const DECISIVE = new Set(['.json', '.safetensors', '.bin', '.pt', '.pth', '.py']
 const LARGEST_CONFIG = 2 ** 24
 
 /** The configuration of a model in the Hugging Face layout: a folder with it, or the file itself; null: it is none. */
-export function configOf(path: string): string | null {
+export function findConfig(path: string): string | null {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
   if (!isFolder && basename(path) !== CONFIG) return null
   const file = isFolder ? join(path, CONFIG) : path
@@ -34,17 +34,17 @@ function readConfig(file: string): Readonly<Record<string, unknown>> | null {
 
 /** A digest of everything in a folder that decides what it computes, or of a bare configuration alone. */
 export async function folderDigest(path: string, digests: FileDigests): Promise<string> {
-  if (basename(path) === CONFIG) return digestOf({ config: await digests.of(path) })
+  if (basename(path) === CONFIG) return computeDigest({ config: await digests.of(path) })
   const parts: Record<string, string> = {}
   for (const file of walkFiles(path)) {
     if (DECISIVE.has(extname(file))) parts[file.slice(path.length)] = await digests.of(file)
   }
-  return digestOf(parts)
+  return computeDigest(parts)
 }
 
 /** How the inputs that such models are usually called with are filled. */
-export function inputUsesOf(path: string): Map<string, InputUse> {
-  const file = configOf(path)
+export function readInputUses(path: string): Map<string, InputUse> {
+  const file = findConfig(path)
   const config = file === null ? {} : (readConfig(file) ?? {})
   const below = (key: string): InputUse => {
     const size = sizeIn(config, key)

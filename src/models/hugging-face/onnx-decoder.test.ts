@@ -11,7 +11,7 @@ import {
   TensorProto_DataLocation,
 } from '../../onnx/generated/onnx-ml_pb.ts'
 import { modelFromBytes, writeModel } from '../../onnx/model.ts'
-import { decoderOf } from './onnx-decoder.ts'
+import { findDecoder } from './onnx-decoder.ts'
 
 const WIDE = 20_000
 
@@ -36,7 +36,7 @@ async function folderWith(...files: string[]): Promise<string> {
 }
 
 const found = async (folder: string, variant?: string) => {
-  const file = (await decoderOf(folder, new FileDigests(), variant))?.file
+  const file = (await findDecoder(folder, new FileDigests(), variant))?.file
   return file?.slice(folder.length + 1) ?? null
 }
 
@@ -72,17 +72,17 @@ test.each([
   [['onnx/model.onnx'], '../../etc/passwd', 'has no ONNX file of the variant "../../etc/passwd"; there is fp32'],
   [['onnx/model_q4.onnx'], undefined, 'has no ONNX file in full precision; there is q4: choose with variant=q4'],
 ])('of %j the variant %s is refused', async (files, variant, message) => {
-  await expect(decoderOf(await folderWith(...files), new FileDigests(), variant)).rejects.toThrow(message)
+  await expect(findDecoder(await folderWith(...files), new FileDigests(), variant)).rejects.toThrow(message)
 })
 
 test('a folder without an ONNX file has no decoder', async () => {
-  expect(await decoderOf(await folderWith('vision_encoder.txt'), new FileDigests())).toBeNull()
-  expect(await decoderOf(await folderWith('onnx/vision_encoder.onnx'), new FileDigests())).toBeNull()
+  expect(await findDecoder(await folderWith('vision_encoder.txt'), new FileDigests())).toBeNull()
+  expect(await findDecoder(await folderWith('onnx/vision_encoder.onnx'), new FileDigests())).toBeNull()
 })
 
 test('a file that is named is taken, cut to its last logits with its weights where they are', async () => {
   const folder = await folderWith('odd.onnx')
-  const found = (await decoderOf(join(folder, 'odd.onnx'), new FileDigests()))!
+  const found = (await findDecoder(join(folder, 'odd.onnx'), new FileDigests()))!
   if (!('bytes' in found.ref)) throw new Error('it was not cut')
   expect(found.ref.bytes.length).toBeLessThan(2000)
   const { externalFiles, outputs } = await modelFromBytes(found.ref.bytes, found.ref.folder)
@@ -119,7 +119,7 @@ function withExternal(location: string): Uint8Array {
 const WEIGHTS = new Uint8Array(2 * WIDE * 4)
 
 async function externalOf(folder: string) {
-  const { ref } = (await decoderOf(folder, new FileDigests()))!
+  const { ref } = (await findDecoder(folder, new FileDigests()))!
   if (!('bytes' in ref)) throw new Error('it was not cut')
   return (await modelFromBytes(ref.bytes, ref.folder)).externalFiles.map(({ location }) => location)
 }
@@ -132,14 +132,14 @@ test('links of a cache are followed, those to external data too', async () => {
 
 test('what is not in the cache, or outside of it, is refused', async () => {
   const missing = await cacheWith({ 'model.onnx': withExternal('model.onnx_data') })
-  await expect(decoderOf(missing, new FileDigests())).rejects.toThrow(
+  await expect(findDecoder(missing, new FileDigests())).rejects.toThrow(
     'external data of tensor "w" (initializer "w" in graph) names "model.onnx_data", which does not exist',
   )
   await writeFile(join(dirname(dirname(missing)), 'secret'), WEIGHTS)
   await symlink('../../../secret', join(missing, 'onnx/model.onnx_data'))
-  await expect(decoderOf(missing, new FileDigests())).rejects.toThrow('which is or goes through a symbolic link')
+  await expect(findDecoder(missing, new FileDigests())).rejects.toThrow('which is or goes through a symbolic link')
   const climbing = await cacheWith({ 'model.onnx': withExternal('../../../secret') })
-  await expect(decoderOf(climbing, new FileDigests())).rejects.toThrow("which leaves the model's folder")
+  await expect(findDecoder(climbing, new FileDigests())).rejects.toThrow("which leaves the model's folder")
 })
 
 test('a file that is also another’s is copied', async () => {
@@ -154,7 +154,7 @@ test('the digest is another one for other weights and for another graph', async 
   const digests: string[] = []
   for (const bytes of [decoder(1), decoder(2), decoder(1, ['x']), decoder(1)]) {
     await writeFile(path, bytes)
-    digests.push((await decoderOf(folder, new FileDigests()))!.digest)
+    digests.push((await findDecoder(folder, new FileDigests()))!.digest)
   }
   expect(new Set(digests.slice(0, 3)).size).toBe(3)
   expect(digests[3]).toBe(digests[0])
@@ -163,7 +163,7 @@ test('the digest is another one for other weights and for another graph', async 
 test('what it does not take is said', async () => {
   const folder = await folderWith()
   await writeFile(join(folder, 'model.onnx'), decoder(1, ['x']))
-  expect((await decoderOf(folder, new FileDigests()))!.notes.slice(1)).toEqual([
+  expect((await findDecoder(folder, new FileDigests()))!.notes.slice(1)).toEqual([
     'it takes no position_ids: the model itself decides how padding counts',
     'it takes no past key values: every step computes the whole sequence again',
   ])

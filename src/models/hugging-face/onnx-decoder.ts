@@ -1,14 +1,14 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { entryOf } from '../../domain/entry.ts'
+import { findEntry } from '../../domain/entry.ts'
 import { UsageError } from '../../domain/errors.ts'
 import { suggestWord } from '../../domain/suggest.ts'
 import { cleanText } from '../../domain/text.ts'
-import { digestOf, type FileDigests } from '../../files/disk/digest.ts'
+import { computeDigest, type FileDigests } from '../../files/disk/digest.ts'
 import { keepLastLogits, LAST_LOGITS_EDIT } from '../../onnx/logits/last-logits.ts'
 import { type OnnxModel, readModel } from '../../onnx/model.ts'
 import { modelDigest } from '../../onnx/model-digest.ts'
-import { hubBlobOf } from '../../onnx/tensors/hub-blob.ts'
+import { findHubBlob } from '../../onnx/tensors/hub-blob.ts'
 
 /** The ONNX export of a folder, ready to be decoded. */
 export interface OnnxDecoder {
@@ -37,18 +37,18 @@ const ENDINGS: Readonly<Record<string, string>> = { q8: 'quantized' }
  * The decoder of a Hugging Face folder, or the very file that is named; null: the folder has no ONNX file. A variant is
  * what file names end in: `fp16` of `onnx/model_fp16.onnx`.
  */
-export async function decoderOf(path: string, digests: FileDigests, variant?: string): Promise<OnnxDecoder | null> {
+export async function findDecoder(path: string, digests: FileDigests, variant?: string): Promise<OnnxDecoder | null> {
   const file = path.endsWith('.onnx') ? path : fileIn(path, variant)
   if (file === null) return null
   // Of a link that is not the cache's own, weights are referred to where they really lie.
-  const model = await readModel((await hubBlobOf(file)) === null ? realpathSync(file) : file)
+  const model = await readModel((await findHubBlob(file)) === null ? realpathSync(file) : file)
   // Weights are never referred to in a file that is also another's.
   const { bytes, note } = keepLastLogits(statSync(file).nlink === 1 ? model : { ...model, fileName: null })
   const ref = bytes
     ? ({ format: 'onnx', bytes, folder: model.folder } as const)
     : ({ format: 'onnx', ...placeOf(model) } as const)
   const content = await modelDigest(model, digests)
-  const digest = digestOf({ model: content, edit: bytes ? LAST_LOGITS_EDIT : null })
+  const digest = computeDigest({ model: content, edit: bytes ? LAST_LOGITS_EDIT : null })
   return { file, ref, content, digest, notes: [note, ...notesOn(model)] }
 }
 
@@ -76,7 +76,7 @@ function fileIn(folder: string, variant: string | undefined): string | null {
   const found = FOLDERS.flatMap((part, i) => exportsIn(join(folder, part), i * NAMES.length))
   if (found.length === 0) return null
   const wanted = variant ?? PLAIN
-  const ending = entryOf(ENDINGS, wanted) ?? wanted
+  const ending = findEntry(ENDINGS, wanted) ?? wanted
   const fitting = found.filter((one) => one.variant === ending || one.variant === wanted)
   const [best] = fitting.sort((a, b) => a.rank - b.rank)
   if (best) return best.file

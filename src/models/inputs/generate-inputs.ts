@@ -1,7 +1,7 @@
 import { DTYPES, type DType } from '../../domain/dtype.ts'
 import { FormatError, SkipCase, StageError } from '../../domain/errors.ts'
 import {
-  byteLengthOf,
+  countBytes,
   elementCount,
   formatShape,
   type Tensor,
@@ -207,7 +207,7 @@ function requireTensor(spec: ValueSpec, shape: readonly number[] | undefined, mo
   const open = `give it with --input ${spec.name}=file.npy`
   if (!spec.dtype) throw new StageError('inputs', `input "${spec.name}" declares no dtype that Assay knows; ${open}`)
   if (!shape) throw new StageError('inputs', `input "${spec.name}" declares no shape; ${open}`)
-  const byteLength = byteLengthOf(spec.dtype, shape) ?? elementCount(shape)
+  const byteLength = countBytes(spec.dtype, shape) ?? elementCount(shape)
   if (!(byteLength <= mostBytes)) {
     throw new StageError(
       'inputs',

@@ -1,6 +1,6 @@
 import { extname, isAbsolute, join } from 'node:path'
 import { FormatError, StageError } from '../../domain/errors.ts'
-import { byteLengthOf, formatShape, type Tensor, type ValueSpec } from '../../domain/tensor.ts'
+import { countBytes, formatShape, type Tensor, type ValueSpec } from '../../domain/tensor.ts'
 import { readExactly, withFile } from '../../files/disk/read-range.ts'
 import { readNpy } from '../../files/formats/npy.ts'
 import { openTrace } from '../../files/formats/safetensors.ts'
@@ -82,7 +82,7 @@ async function readEntry(path: string, entry: string): Promise<Tensor> {
 }
 
 async function readRaw(path: string, spec: ValueSpec, shape: readonly number[] | undefined): Promise<Tensor> {
-  const byteLength = spec.dtype && shape ? byteLengthOf(spec.dtype, shape) : null
+  const byteLength = spec.dtype && shape ? countBytes(spec.dtype, shape) : null
   if (!spec.dtype || !shape || byteLength === null) {
     throw new FormatError('raw', 'a raw file needs a declared shape and a dtype of fixed size; use .npy or .pb')
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../domain/errors.ts'
-import { inputPolicyOf, parseInputOption, parseInputPolicy } from './input-policy.ts'
+import { parseInputOption, parseInputPolicy, readInputPolicy } from './input-policy.ts'
 
 describe('input policies in words', () => {
   test.each([
@@ -46,15 +46,15 @@ describe('input policies in words', () => {
 describe('input policies in configurations', () => {
   test('numbers, lists and words are short for policies', () => {
     const make = () => [1]
-    expect(inputPolicyOf(2)).toEqual({ value: 2 })
-    expect(inputPolicyOf([2, 3])).toEqual({ value: [2, 3] })
-    expect(inputPolicyOf('ones')).toEqual({ signal: 'ones' })
-    expect(inputPolicyOf({ file: 'x.npy' })).toEqual({ file: 'x.npy' })
-    expect(inputPolicyOf(make)).toBe(make)
+    expect(readInputPolicy(2)).toEqual({ value: 2 })
+    expect(readInputPolicy([2, 3])).toEqual({ value: [2, 3] })
+    expect(readInputPolicy('ones')).toEqual({ signal: 'ones' })
+    expect(readInputPolicy({ file: 'x.npy' })).toEqual({ file: 'x.npy' })
+    expect(readInputPolicy(make)).toBe(make)
   })
 
   test('ranges are checked there too', () => {
-    expect(() => inputPolicyOf({ range: [1, Number.NaN] })).toThrow('lower to a higher finite')
-    expect(() => inputPolicyOf([])).toThrow('empty list')
+    expect(() => readInputPolicy({ range: [1, Number.NaN] })).toThrow('lower to a higher finite')
+    expect(() => readInputPolicy([])).toThrow('empty list')
   })
 })

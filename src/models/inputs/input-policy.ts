@@ -41,7 +41,7 @@ export function parseInputPolicy(text: string): InputPolicy {
   return parseSignal(trimmed)
 }
 
-export function inputPolicyOf(setting: InputSetting): InputPolicy {
+export function readInputPolicy(setting: InputSetting): InputPolicy {
   if (typeof setting === 'string') return parseInputPolicy(setting)
   if (typeof setting === 'number' || isNumbers(setting)) return checked({ value: setting })
   return checked(setting)

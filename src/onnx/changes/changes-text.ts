@@ -1,6 +1,6 @@
 import { tableLines } from '../../domain/table.ts'
 import type { NodeProto } from '../generated/onnx-ml_pb.ts'
-import { changedAttributes, type GraphChanges, type IrFacts, opOf, type Replacement } from './graph-changes.ts'
+import { changedAttributes, type GraphChanges, type IrFacts, nameOp, type Replacement } from './graph-changes.ts'
 import { attributeText, cleanName, inputText } from './listing.ts'
 
 export const CONSTANTS_NOTE = 'Constant nodes are not counted: some forms have constants instead.'
@@ -50,12 +50,12 @@ export function patternTexts(replaced: readonly Replacement[]): string[] {
 function patternOf({ from, to, constant }: Replacement): string {
   if (constant !== null) return `${opsText(from, shortOp)} → constant`
   const [old, now] = [from, to].map((nodes) => opsText(nodes, shortOp))
-  return old === now ? `${opsText(from, opOf)} → ${opsText(to, opOf)}` : `${old} → ${now}`
+  return old === now ? `${opsText(from, nameOp)} → ${opsText(to, nameOp)}` : `${old} → ${now}`
 }
 
 /** Without onnxruntime's own domain. */
 function shortOp(node: NodeProto): string {
-  return opOf(node).replace(/^com\.microsoft\./, '')
+  return nameOp(node).replace(/^com\.microsoft\./, '')
 }
 
 const OPS_SHOWN = 6
@@ -101,7 +101,7 @@ function labels(nodes: readonly NodeProto[]): string {
 }
 
 function label(node: NodeProto): string {
-  return `${cleanName(opOf(node))} "${cleanName(node.name || (node.output[0] ?? ''))}"`
+  return `${cleanName(nameOp(node))} "${cleanName(node.name || (node.output[0] ?? ''))}"`
 }
 
 function adjustedLine({ before, after }: GraphChanges['adjusted'][number], changes: GraphChanges): string {

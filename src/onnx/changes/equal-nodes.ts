@@ -1,6 +1,6 @@
 import { toBinary } from '@bufbuild/protobuf'
 import { type AttributeProto, AttributeProtoSchema, type NodeProto } from '../generated/onnx-ml_pb.ts'
-import { graphsOf } from '../walk.ts'
+import { listGraphs } from '../walk.ts'
 
 /** Equal inputs do not give equal results. */
 const RANDOM = /^(Random|Bernoulli|Multinomial|Dropout)/
@@ -10,7 +10,7 @@ export function equalNodes(nodes: readonly NodeProto[]): NodeProto[][] {
   const groups = new Map<string, [NodeProto, ...NodeProto[]]>()
   const same = new Map<string, string>()
   for (const node of nodes) {
-    if (RANDOM.test(node.opType) || node.attribute.some((attribute) => graphsOf(attribute).length > 0)) continue
+    if (RANDOM.test(node.opType) || node.attribute.some((attribute) => listGraphs(attribute).length > 0)) continue
     const key = keyOf(node, same)
     const group = groups.get(key)
     if (!group) groups.set(key, [node])

@@ -1,6 +1,6 @@
 import { equals } from '@bufbuild/protobuf'
 import { AttributeProtoSchema, type GraphProto, type ModelProto, type NodeProto } from '../generated/onnx-ml_pb.ts'
-import { graphsOf, type NodeList, scopesOf } from '../walk.ts'
+import { listGraphs, type NodeList, walkScopes } from '../walk.ts'
 import { equalNodes } from './equal-nodes.ts'
 
 /** What replaced some nodes: other nodes that compute the same values, or a constant. */
@@ -37,7 +37,7 @@ export function countNodes(proto: ModelProto): IrFacts {
   const scopes = graphScopes(proto)
   const nodes = [...scopes.values()].flatMap(({ nodes }) => nodes)
   const nodesByOp = new Map<string, number>()
-  for (const node of nodes) nodesByOp.set(opOf(node), (nodesByOp.get(opOf(node)) ?? 0) + 1)
+  for (const node of nodes) nodesByOp.set(nameOp(node), (nodesByOp.get(nameOp(node)) ?? 0) + 1)
   const constants = new Set([...scopes.values()].flatMap((side) => [...side.constants]))
   return { nodes: nodes.length, constants, nodesByOp, functions: proto.functions.length }
 }
@@ -55,7 +55,7 @@ export function graphChanges(before: ModelProto, after: ModelProto): GraphChange
     for (const replacement of changes.replacements()) {
       const { from, to, constant } = replacement
       const [one, other] = [from[0], to[0]]
-      const isSame = constant === null && from.length === 1 && to.length === 1 && opOf(one!) === opOf(other!)
+      const isSame = constant === null && from.length === 1 && to.length === 1 && nameOp(one!) === nameOp(other!)
       if (!isSame) replaced.push(replacement)
       else if (!isEqual(one!, other!)) adjusted.push({ before: one!, after: other! })
     }
@@ -66,7 +66,7 @@ export function graphChanges(before: ModelProto, after: ModelProto): GraphChange
   return { before: countNodes(before), after: countNodes(after), replaced, adjusted, merged, gone, added }
 }
 
-export function opOf({ domain, opType }: NodeProto): string {
+export function nameOp({ domain, opType }: NodeProto): string {
   return domain && domain !== 'ai.onnx' ? `${domain}.${opType}` : opType
 }
 
@@ -85,7 +85,7 @@ const NOTHING: Side = { nodes: [], places: new Map(), makers: new Map(), named: 
 function graphScopes(proto: ModelProto): Map<string, Side> {
   const sides = new Map<string, Side>()
   const paths = new Map<NodeList, string>()
-  for (const scope of scopesOf(proto)) {
+  for (const scope of walkScopes(proto)) {
     const { parent, graph, where } = scope
     const outer = parent ? paths.get(parent) : graph === proto.graph ? '' : undefined
     if (!graph || outer === undefined) continue
@@ -98,11 +98,11 @@ function graphScopes(proto: ModelProto): Map<string, Side> {
 }
 
 function sideOf(graph: GraphProto): Side {
-  const nodes = graph.node.filter((node) => opOf(node) !== 'Constant')
+  const nodes = graph.node.filter((node) => nameOp(node) !== 'Constant')
   const makers = new Map(nodes.flatMap((node) => node.output.filter(Boolean).map((name) => [name, node] as const)))
   const constants = new Set(graph.initializer.map(({ name }) => name))
   for (const { values } of graph.sparseInitializer) if (values) constants.add(values.name)
-  for (const node of graph.node) if (opOf(node) === 'Constant') for (const name of node.output) constants.add(name)
+  for (const node of graph.node) if (nameOp(node) === 'Constant') for (const name of node.output) constants.add(name)
   const places = new Map(nodes.map((node, i) => [node, i]))
   const named = new Map(nodes.filter(({ name }) => name).map((node) => [node.name, node]))
   return { nodes, places, makers, named, constants }
@@ -217,7 +217,7 @@ export function changedAttributes(a: NodeProto, b: NodeProto): string[] {
     const [one, other] = [old!.get(name), now!.get(name)]
     if (!one || !other) return true
     return (
-      graphsOf(one).length === 0 &&
+      listGraphs(one).length === 0 &&
       !equals(AttributeProtoSchema, { ...one, docString: '' }, { ...other, docString: '' })
     )
   })

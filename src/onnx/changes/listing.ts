@@ -18,7 +18,7 @@ import {
 import { externalRange, isExternal } from '../tensors/external-data.ts'
 import { tensorFromProto } from '../tensors/tensor-proto.ts'
 import { valueSpec } from '../tensors/value-spec.ts'
-import { domainOf, graphsOf } from '../walk.ts'
+import { listGraphs, normaliseDomain } from '../walk.ts'
 
 /** Constants with more elements are elided, lists in attributes too. */
 const ELEMENTS_SHOWN = 16
@@ -27,7 +27,7 @@ const LONGEST_NAME = 160
 
 /** A model as text, with a line for every input, output, constant and node; external weights are not read. */
 export function listModel(proto: ModelProto): string {
-  const opsets = proto.opsetImport.map((opset) => `${cleanName(domainOf(opset) || 'ai.onnx')} ${opset.version}`)
+  const opsets = proto.opsetImport.map((opset) => `${cleanName(normaliseDomain(opset) || 'ai.onnx')} ${opset.version}`)
   const producer = [proto.producerName, proto.producerVersion].filter(Boolean).join(' ')
   const lines = [
     `ir version ${proto.irVersion}, opset ${opsets.join(', ')}${producer && `, from ${cleanName(producer)}`}`,
@@ -110,7 +110,7 @@ export function inputText(name: string, constants: Constants): string {
 
 /** `Conv`, `com.microsoft.FusedConv` */
 function opText(node: NodeProto): string {
-  const domain = domainOf(node)
+  const domain = normaliseDomain(node)
   return cleanName(domain ? `${domain}.${node.opType}` : node.opType)
 }
 
@@ -120,7 +120,10 @@ export function cleanName(name: string): string {
 
 function subGraphLines(node: NodeProto, constants: Constants): string[] {
   return node.attribute.flatMap((attribute) =>
-    graphsOf(attribute).flatMap((graph) => [`  ${cleanName(attribute.name)}`, ...graphLines(graph, constants, '    ')]),
+    listGraphs(attribute).flatMap((graph) => [
+      `  ${cleanName(attribute.name)}`,
+      ...graphLines(graph, constants, '    '),
+    ]),
   )
 }
 
@@ -135,7 +138,7 @@ export function attributeText(attribute: AttributeProto): string {
   if (type === AttributeType.STRINGS) return listText(attribute.strings, bytesText)
   if (attribute.t) return tensorText(attribute.t)
   if (attribute.tensors.length > 0) return listText(attribute.tensors, tensorText)
-  if (graphsOf(attribute).length > 0) return 'graph below'
+  if (listGraphs(attribute).length > 0) return 'graph below'
   return `(${AttributeType[type] ?? `type ${type}`})`
 }
 

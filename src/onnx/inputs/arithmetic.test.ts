@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
 import { AttributeProtoSchema, NodeProtoSchema } from '../generated/onnx-ml_pb.ts'
-import { arithmeticOf } from './arithmetic.ts'
+import { findArithmetic } from './arithmetic.ts'
 
 function node(opType: string, ints: Record<string, number> = {}) {
   const attribute = Object.entries(ints).map(([name, value]) =>
@@ -30,12 +30,15 @@ test.each([
   ['MatMul', {}, [4, 4000], [4, 4], 18, 1],
   ['Relu', {}, IMAGE, IMAGE, 18, 1],
 ] as const)('%s %j of %j adds up', (op, attributes, input, output, opset, terms) => {
-  expect(arithmeticOf(node(op, attributes), { input, output, opset }).terms).toBe(terms)
+  expect(findArithmetic(node(op, attributes), { input, output, opset }).terms).toBe(terms)
 })
 
 test('an op of another domain is not known', () => {
   const other = create(NodeProtoSchema, { opType: 'GlobalAveragePool', domain: 'example' })
-  expect(arithmeticOf(other, { input: IMAGE, output: [2, 6, 1, 1], opset: 1 })).toEqual({ terms: 1, aroundOne: false })
+  expect(findArithmetic(other, { input: IMAGE, output: [2, 6, 1, 1], opset: 1 })).toEqual({
+    terms: 1,
+    aroundOne: false,
+  })
 })
 
 test.each([
@@ -43,5 +46,5 @@ test.each([
   ['Tanh', false],
   ['Relu', false],
 ])('%s computes around one: %s', (op, aroundOne) => {
-  expect(arithmeticOf(node(op), { input: IMAGE, output: IMAGE, opset: 13 })).toEqual({ terms: 1, aroundOne })
+  expect(findArithmetic(node(op), { input: IMAGE, output: IMAGE, opset: 13 })).toEqual({ terms: 1, aroundOne })
 })

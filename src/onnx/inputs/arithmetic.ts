@@ -1,7 +1,7 @@
 import type { Arithmetic } from '../../compare/contract.ts'
 import { elementCount } from '../../domain/tensor.ts'
 import type { GraphProto, NodeProto } from '../generated/onnx-ml_pb.ts'
-import { domainOf, intAttribute } from '../walk.ts'
+import { intAttribute, normaliseDomain } from '../walk.ts'
 
 type Shape = readonly number[]
 
@@ -16,8 +16,8 @@ export interface NodeShapes {
 /** Sigmoid is computed as 1/2 plus an odd function, even where the sum is nearly 0. */
 const AROUND_ONE = new Set(['Sigmoid'])
 
-export function arithmeticOf(node: NodeProto, shapes: NodeShapes): Arithmetic {
-  return { terms: summedTerms(node, shapes), aroundOne: domainOf(node) === '' && AROUND_ONE.has(node.opType) }
+export function findArithmetic(node: NodeProto, shapes: NodeShapes): Arithmetic {
+  return { terms: summedTerms(node, shapes), aroundOne: normaliseDomain(node) === '' && AROUND_ONE.has(node.opType) }
 }
 
 const MOVING = new Set(
@@ -33,7 +33,7 @@ export function isAroundOne({ node }: GraphProto, value: string): boolean {
     seen.add(maker)
     maker = makers.get(maker.input[0] ?? '')
   }
-  return maker !== undefined && domainOf(maker) === '' && AROUND_ONE.has(maker.opType)
+  return maker !== undefined && normaliseDomain(maker) === '' && AROUND_ONE.has(maker.opType)
 }
 
 /** Since then Softmax goes along one axis; before, over all axes from there on. */
@@ -47,7 +47,7 @@ const REDUCING = /^(Reduce(Mean|Sum|SumSquare|L1|L2|LogSum|LogSumExp)|Global(Ave
  */
 function summedTerms(node: NodeProto, { input, output, opset }: NodeShapes): number {
   const { opType } = node
-  if (domainOf(node) !== '') return 1
+  if (normaliseDomain(node) !== '') return 1
   if (REDUCING.test(opType)) return elementCount(input) / Math.max(elementCount(output), 1)
   const from = (axis: number) => elementCount(input.slice(axis < 0 ? axis + input.length : axis))
   switch (opType) {

@@ -1,7 +1,7 @@
-import { entryOf } from '../../domain/entry.ts'
+import { findEntry } from '../../domain/entry.ts'
 import type { ModelProto, NodeProto } from '../generated/onnx-ml_pb.ts'
-import { attributeOf, nodeLabel } from '../walk.ts'
-import { type GraphScope, scopeOfGraph, siteOf } from './graph-scope.ts'
+import { findAttribute, nodeLabel } from '../walk.ts'
+import { type GraphScope, scopeOfGraph, viewNode } from './graph-scope.ts'
 import type { NodeUse } from './input-roles.ts'
 
 /** What operators require of a graph input's shape. */
@@ -48,7 +48,7 @@ function convolved(site: NodeUse, channels: (weights: readonly (number | null)[]
 }
 
 function pooled({ node }: NodeUse): Ask {
-  const kernel = attributeOf(node, 'kernel_shape')?.ints
+  const kernel = findAttribute(node, 'kernel_shape')?.ints
   return kernel ? { rank: kernel.length + 2 } : {}
 }
 
@@ -81,7 +81,7 @@ function askedOf(input: string, scope: GraphScope): AskedShape {
     if (seen.has(like.name)) continue
     seen.add(like.name)
     for (const { node, position } of scope.consumers.get(like.name) ?? []) {
-      const site = siteOf(scope, node)
+      const site = viewNode(scope, node)
       for (const ask of asksOf(site, position)) note(asked, node, like, ask)
       queue.push(...handedOn(site, position, like))
     }
@@ -92,7 +92,7 @@ function askedOf(input: string, scope: GraphScope): AskedShape {
 function asksOf(site: NodeUse, position: number): Ask[] {
   const { opType } = site.node
   if (BROADCASTING.has(opType)) return sharedAxes(site.constantShape(1 - position) ?? [])
-  return position === 0 ? [entryOf(ASKS, opType)?.(site) ?? {}] : []
+  return position === 0 ? [findEntry(ASKS, opType)?.(site) ?? {}] : []
 }
 
 /** Along an axis where a constant has more than one element, the input must have as many, or one. */
@@ -121,6 +121,6 @@ function handedOn({ node, constantShape }: NodeUse, position: number, { axes }: 
 }
 
 function permuted(node: NodeProto, axes: Likeness['axes']): Likeness[] {
-  const order = attributeOf(node, 'perm')?.ints.map(Number)
+  const order = findAttribute(node, 'perm')?.ints.map(Number)
   return order ? [{ name: node.output[0] ?? '', axes: order.map((axis) => axes?.[axis] ?? axis) }] : []
 }

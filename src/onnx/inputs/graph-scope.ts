@@ -22,7 +22,7 @@ export interface GraphScope {
 export function scopeOfGraph(graph: GraphProto, owner: GraphScope['owner'] = null): GraphScope {
   const declared = [...graph.input, ...graph.valueInfo, ...graph.output].flatMap(({ name, type }) => {
     const shape = type?.value.case === 'tensorType' ? type.value.value.shape : undefined
-    return shape ? [[name, shape.dim.map(sizeOf)] as const] : []
+    return shape ? [[name, shape.dim.map(readSize)] as const] : []
   })
   const inputs = graph.input.map(({ name }) => name)
   const outputs = graph.output.map(({ name }) => name)
@@ -35,12 +35,12 @@ export function scopeOfFunction({ node, input, output }: FunctionProto): GraphSc
 }
 
 /** A declared size; null if it is symbolic, absent or negative (which some exporters write for "any"). */
-export function sizeOf({ value }: { value: { case?: string | undefined; value?: unknown } }): number | null {
+export function readSize({ value }: { value: { case?: string | undefined; value?: unknown } }): number | null {
   return value.case === 'dimValue' && typeof value.value === 'bigint' && value.value >= 0n ? Number(value.value) : null
 }
 
 /** What is known around one node. */
-export function siteOf(scope: GraphScope, node: NodeProto): NodeUse {
+export function viewNode(scope: GraphScope, node: NodeProto): NodeUse {
   const at = (position: number) => node.input[position] ?? ''
   return {
     node,

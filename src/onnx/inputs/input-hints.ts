@@ -38,7 +38,7 @@ const HINTS: readonly Hint[] = [
   },
 ]
 
-export function hintOf(input: GraphInput, inputs: readonly GraphInput[]): InputUse | undefined {
+export function findHint(input: GraphInput, inputs: readonly GraphInput[]): InputUse | undefined {
   const hint = HINTS.find(({ pattern, applies }) => pattern.test(input.name) && applies(input))
   return hint?.use(input, inputs)
 }

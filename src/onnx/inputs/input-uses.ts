@@ -1,8 +1,8 @@
-import { entryOf } from '../../domain/entry.ts'
+import { findEntry } from '../../domain/entry.ts'
 import { remember } from '../../domain/remember.ts'
 import type { ModelProto, NodeProto } from '../generated/onnx-ml_pb.ts'
-import { type GraphScope, scopeOfFunction, scopeOfGraph, siteOf, sizeOf } from './graph-scope.ts'
-import { type GraphInput, hintOf } from './input-hints.ts'
+import { type GraphScope, readSize, scopeOfFunction, scopeOfGraph, viewNode } from './graph-scope.ts'
+import { findHint, type GraphInput } from './input-hints.ts'
 import { type InputFit, type InputUse, type NodeUse, PASSES_ON, ROLES } from './input-roles.ts'
 
 export type { InputUse } from './input-roles.ts'
@@ -45,7 +45,7 @@ function graphInputs({ graph }: ModelProto): GraphInput[] {
   const given = graph?.input.filter(({ name }) => !initialised.has(name)) ?? []
   return given.map(({ name, type }) => {
     const tensor = type?.value.case === 'tensorType' ? type.value.value : null
-    const shape = tensor?.shape ? tensor.shape.dim.map(sizeOf) : null
+    const shape = tensor?.shape ? tensor.shape.dim.map(readSize) : null
     return { name, shape, whole: WHOLE_TYPES.has(tensor?.elemType ?? 0) }
   })
 }
@@ -93,8 +93,8 @@ function leaveBranch(walk: Walk, carrier: Carrier): void {
 }
 
 function visit(walk: Walk, carrier: Carrier, node: NodeProto, position: number): void {
-  const site = siteOf(carrier.scope, node)
-  const role = (entryOf(ROLES, `${node.domain}.${node.opType}`) ?? entryOf(ROLES, node.opType))?.[position]
+  const site = viewNode(carrier.scope, node)
+  const role = (findEntry(ROLES, `${node.domain}.${node.opType}`) ?? findEntry(ROLES, node.opType))?.[position]
   if (role) walk.found.push(explain(shifted(role(site), carrier.shift), carrier, node, position))
   visitControlFlow(walk, carrier, node, position)
   visitPassing(walk, carrier, node, position)
@@ -104,7 +104,7 @@ function visit(walk: Walk, carrier: Carrier, node: NodeProto, position: number):
 }
 
 function visitPassing(walk: Walk, carrier: Carrier, { opType, output }: NodeProto, position: number): void {
-  const passes = entryOf(PASSES_ON, opType)
+  const passes = findEntry(PASSES_ON, opType)
   if (passes !== 'all' && !(passes === 'first' && position === 0)) return
   const outputs = opType === 'Split' ? output : output.slice(0, 1)
   for (const name of outputs) carry(walk, { ...through(carrier, opType), name })
@@ -166,7 +166,7 @@ const RANK: readonly InputFit['kind'][] = [
 ]
 
 function decide(input: GraphInput, found: readonly InputUse[], inputs: readonly GraphInput[]): InputUse {
-  const hint = hintOf(input, inputs)
+  const hint = findHint(input, inputs)
   const index = narrowest(found)
   if (hint?.kind === 'positions') return index?.kind === 'index' ? { ...hint, high: index.high } : hint
   if (hint?.kind === 'mask') return hint

@@ -36,7 +36,7 @@ export interface Layer {
   readonly outputs: readonly string[]
 }
 
-export function layerOf(nodes: readonly NodeProto[], index: FlatIndex): Layer {
+export function findLayer(nodes: readonly NodeProto[], index: FlatIndex): Layer {
   const made = new Set(nodes.flatMap(({ output }) => output.filter(Boolean)))
   const needed = [...new Set(nodes.flatMap((node) => [...namesNeededBy(node)]))].filter((name) => !made.has(name))
   const isUsedOutside = (name: string) =>

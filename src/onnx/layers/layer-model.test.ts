@@ -4,8 +4,8 @@ import type { TensorSpec } from '../../domain/tensor.ts'
 import { buildModel } from '../builder.ts'
 import { flatten } from '../flatten.ts'
 import { modelFacts, modelFromBytes, writeModel } from '../model.ts'
-import { dtypesOf } from '../taps.ts'
-import { indexFlat, layerOf } from './layer-border.ts'
+import { inferDTypes } from '../taps.ts'
+import { findLayer, indexFlat } from './layer-border.ts'
 import { layerModel, namelessModel } from './layer-model.ts'
 
 const one = { dtype: 'float32', shape: [1], bytes: new Uint8Array(new Float32Array([1]).buffer) } as const
@@ -35,8 +35,8 @@ async function layers() {
   const original = await modelFromBytes(bytes, '.')
   const flat = flatten(original, new Map())
   const index = indexFlat(flat)
-  const source = { original, flat, dtypes: dtypesOf(flat) }
-  return { source, cut: [...flat.nodes.values()].map((node) => layerOf([node], index)) }
+  const source = { original, flat, dtypes: inferDTypes(flat) }
+  return { source, cut: [...flat.nodes.values()].map((node) => findLayer([node], index)) }
 }
 
 const given = (name: string, shape: readonly number[]) => new Map([[name, { name, dtype: 'float32' as const, shape }]])

@@ -2,7 +2,7 @@ import { clone, create } from '@bufbuild/protobuf'
 import { DTYPES, type DType, dtypeFromOnnx } from '../../domain/dtype.ts'
 import { SkipCase } from '../../domain/errors.ts'
 import { elementCount, type TensorSpec } from '../../domain/tensor.ts'
-import { carrierOf, castIn, castOut } from '../carriers.ts'
+import { castIn, castOut, chooseCarrier } from '../carriers.ts'
 import type { FlatModel } from '../flatten.ts'
 import { GraphProtoSchema, type ModelProto, NodeProtoSchema, type TensorProto } from '../generated/onnx-ml_pb.ts'
 import type { OnnxModel } from '../model.ts'
@@ -32,8 +32,8 @@ export async function layerModel(
   refuseTooLarge(layer)
   const initializer: TensorProto[] = []
   for (const weight of layer.weights) initializer.push(await inside(original, weight))
-  const taken = layer.inputs.map((name) => [name, carrierOf(name, dtypes.get(name))] as const)
-  const made = layer.outputs.map((name) => [name, carrierOf(name, dtypes.get(name))] as const)
+  const taken = layer.inputs.map((name) => [name, chooseCarrier(name, dtypes.get(name))] as const)
+  const made = layer.outputs.map((name) => [name, chooseCarrier(name, dtypes.get(name))] as const)
   const graph = create(GraphProtoSchema, {
     name: 'layer',
     node: [

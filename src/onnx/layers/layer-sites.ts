@@ -1,6 +1,6 @@
 import type { Branch, NodeKey } from '../flatten.ts'
 import type { GraphProto, NodeProto } from '../generated/onnx-ml_pb.ts'
-import { domainOf, graphsOf } from '../walk.ts'
+import { listGraphs, normaliseDomain } from '../walk.ts'
 import { type GroupPattern, groupsIn } from './layer-groups.ts'
 
 /** A node that is judged on its own, or a group of them. */
@@ -48,7 +48,8 @@ function* sitesIn(graph: GraphProto, place: Place): Generator<Unnamed> {
     }
     if (!isOnnx(node, 'Loop') && !isOnnx(node, 'Scan')) continue
     const loop = place.loop ?? `${node.opType} "${node.name || node.output[0]}"`
-    for (const body of node.attribute.flatMap(graphsOf)) yield* sitesIn(body, { ...place, path: `${key}/body/`, loop })
+    for (const body of node.attribute.flatMap(listGraphs))
+      yield* sitesIn(body, { ...place, path: `${key}/body/`, loop })
   }
 }
 
@@ -61,7 +62,7 @@ function* branchesOf(node: NodeProto, key: NodeKey, place: Place): Generator<Unn
 }
 
 function isOnnx(node: NodeProto, op: string): boolean {
-  return node.opType === op && domainOf(node) === ''
+  return node.opType === op && normaliseDomain(node) === ''
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { GraphProto, NodeProto, TensorProto } from '../generated/onnx-ml_pb.ts'
 import { namesNeededBy } from '../names.ts'
-import { attributeOf, domainOf } from '../walk.ts'
+import { findAttribute, normaliseDomain } from '../walk.ts'
 
 /** Where the positions of a prompt can be cut off: at an input of a projection, or at an output of an If. */
 export interface CutPlace {
@@ -39,7 +39,7 @@ function usesOf(graph: GraphProto, value: string): number {
 }
 
 function isOnnx(node: NodeProto, opType: string): boolean {
-  return node.opType === opType && domainOf(node) === ''
+  return node.opType === opType && normaliseDomain(node) === ''
 }
 
 /** Every position of the first input gives the same position of the output, by a matrix that is known beforehand. */
@@ -55,7 +55,7 @@ const BINARY = new Set(['Add', 'Sub', 'Mul', 'Div'])
 
 /** The input whose positions are those of the output, each computed alone; null: it cannot be told. */
 function alikePosition(graphs: Graphs, node: NodeProto): number | null {
-  if (domainOf(node) !== '') return null
+  if (normaliseDomain(node) !== '') return null
   if (UNARY.has(node.opType)) return 0
   if (!BINARY.has(node.opType)) return null
   const [left = '', right = ''] = node.input
@@ -69,7 +69,7 @@ function isMatrix(graphs: Graphs, name: string): boolean {
   if (constant) return constant.dims.length === 2
   const node = producerOf(graphs, name)
   const keepsRank =
-    node && domainOf(node) === '' && ['Transpose', 'Cast', 'Identity', 'DequantizeLinear'].includes(node.opType)
+    node && normaliseDomain(node) === '' && ['Transpose', 'Cast', 'Identity', 'DequantizeLinear'].includes(node.opType)
   if (!keepsRank) return false
   return isMatrix(graphs, node.input[0] ?? '') && node.input.slice(1).every((rest) => constantOf(graphs, rest) !== null)
 }
@@ -80,7 +80,7 @@ function isRow(graphs: Graphs, name: string): boolean {
   // One with three dimensions may be what gives the logits their third.
   if (constant) return constant.dims.length < 3 && constant.dims.slice(0, -1).every((dim) => dim === 1n)
   const node = producerOf(graphs, name)
-  if (!node || domainOf(node) !== '') return false
+  if (!node || normaliseDomain(node) !== '') return false
   if (node.opType === 'Constant') return /^value_(int|float)s?$/.test(node.attribute[0]?.name ?? '')
   // Its scale and zero point are one number each.
   if (node.opType === 'DynamicQuantizeLinear') return node.output.indexOf(name) > 0
@@ -94,7 +94,7 @@ function constantOf(graphs: Graphs, name: string): TensorProto | null {
     if (found) return found
   }
   const node = producerOf(graphs, name)
-  return (node && isOnnx(node, 'Constant') ? attributeOf(node, 'value')?.t : null) ?? null
+  return (node && isOnnx(node, 'Constant') ? findAttribute(node, 'value')?.t : null) ?? null
 }
 
 function producerOf(graphs: Graphs, name: string): NodeProto | null {

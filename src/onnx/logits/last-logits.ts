@@ -12,7 +12,7 @@ import {
 import { type OnnxModel, writeModel } from '../model.ts'
 import { namesDefinedIn, renameIn } from '../names.ts'
 import { referWeights } from '../tensors/refer-weights.ts'
-import { attributeOf, domainOf, nodeLabel, scopesOf } from '../walk.ts'
+import { findAttribute, nodeLabel, normaliseDomain, walkScopes } from '../walk.ts'
 import { constantNode } from './constant-node.ts'
 import { type CutPlace, findProjection } from './find-projection.ts'
 
@@ -39,7 +39,7 @@ export function keepLastLogits(model: OnnxModel): LastLogits {
   // Parsing again costs a millisecond and leaves the original alone; weights are views into the same bytes.
   const proto = fromBinary(ModelProtoSchema, model.bytes)
   const graph = proto.graph!
-  const used = new Set([...scopesOf(proto)].flatMap(({ graph: inner }) => (inner ? [...namesDefinedIn(inner)] : [])))
+  const used = new Set([...walkScopes(proto)].flatMap(({ graph: inner }) => (inner ? [...namesDefinedIn(inner)] : [])))
   const cutting = new Cutting(model.opsets.get('')!, used)
   const output = graph.output.find(({ name }) => name === LOGITS)!
   cutting.cutMain(graph, output)
@@ -104,14 +104,14 @@ class Cutting {
     const place = findProjection(graphs, name)
     if (!place) return false
     forgetShapes(graph, place.passed)
-    if (place.node.opType === 'If' && domainOf(place.node) === '') this.#cutIf(graphs, place)
+    if (place.node.opType === 'If' && normaliseDomain(place.node) === '') this.#cutIf(graphs, place)
     else this.#cutInput(graph, place)
     return true
   }
 
   #cutIf(graphs: readonly GraphProto[], { node, position }: CutPlace): void {
     for (const branch of ['then_branch', 'else_branch']) {
-      const body = attributeOf(node, branch)?.g
+      const body = findAttribute(node, branch)?.g
       if (body) this.#cutBranch([body, ...graphs], position)
     }
   }

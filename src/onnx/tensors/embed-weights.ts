@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf'
 import { ModelProtoSchema, TensorProto_DataLocation } from '../generated/onnx-ml_pb.ts'
 import { type OnnxModel, writeModel } from '../model.ts'
-import { tensorProtosOf } from '../walk.ts'
+import { walkTensorProtos } from '../walk.ts'
 import { isExternal } from './external-data.ts'
 import { readTensor } from './read-tensor.ts'
 
@@ -9,7 +9,7 @@ import { readTensor } from './read-tensor.ts'
 export async function embedWeights(model: OnnxModel): Promise<Uint8Array> {
   if (model.externalFiles.length === 0) return model.bytes
   const proto = fromBinary(ModelProtoSchema, model.bytes)
-  for (const { tensor } of tensorProtosOf(proto)) {
+  for (const { tensor } of walkTensorProtos(proto)) {
     if (!isExternal(tensor)) continue
     const { bytes } = await readTensor(model, tensor)
     Object.assign(tensor, { rawData: bytes, externalData: [], dataLocation: TensorProto_DataLocation.DEFAULT })

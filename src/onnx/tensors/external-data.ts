@@ -4,9 +4,9 @@ import { join, sep } from 'node:path'
 import { DTYPES, dtypeFromOnnx } from '../../domain/dtype.ts'
 import { FormatError } from '../../domain/errors.ts'
 import { type ModelProto, type TensorProto, TensorProto_DataLocation } from '../generated/onnx-ml_pb.ts'
-import { type FoundTensor, tensorProtosOf } from '../walk.ts'
-import { hubBlobOf } from './hub-blob.ts'
-import { shapeOf } from './tensor-shape.ts'
+import { type FoundTensor, walkTensorProtos } from '../walk.ts'
+import { findHubBlob } from './hub-blob.ts'
+import { checkShape } from './tensor-shape.ts'
 
 /** A file beside the model that holds weights. */
 export interface ExternalFile {
@@ -31,7 +31,7 @@ const KEYS: readonly string[] = ['location', 'offset', 'length', 'checksum']
  */
 export async function checkExternalData(proto: ModelProto, folder: string, what: string): Promise<ExternalFile[]> {
   const files = new Map<string, ExternalFile>()
-  for (const found of tensorProtosOf(proto)) {
+  for (const found of walkTensorProtos(proto)) {
     if (!isExternal(found.tensor)) continue
     const problem = (text: string) => refusal(what, found, text)
     const range = externalRange(found.tensor, problem)
@@ -122,7 +122,7 @@ async function checkNoLinks(location: string, folder: string, problem: Problem):
     const stat = await lstat(path).catch(() => null)
     if (!stat) throw problem(`${JSON.stringify(location)}, which does not exist (put it beside the model)`)
     if (!stat.isSymbolicLink()) continue
-    const blob = i === parts.length - 1 ? await hubBlobOf(path) : null
+    const blob = i === parts.length - 1 ? await findHubBlob(path) : null
     if (blob !== null) return blob
     throw problem(`${JSON.stringify(location)}, which is or goes through a symbolic link (copy it)`)
   }
@@ -144,7 +144,7 @@ function checkRange(tensor: TensorProto, range: ExternalRange, file: ExternalFil
 function neededBytes(tensor: TensorProto, problem: Problem): number | null {
   const dtype = dtypeFromOnnx(tensor.dataType)
   if (dtype === 'string') throw problem('strings, which cannot lie in another file')
-  const { count } = shapeOf(tensor.dims, problem)
+  const { count } = checkShape(tensor.dims, problem)
   return dtype ? Math.ceil((count * DTYPES[dtype].bits) / 8) : null
 }
 

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
  * The Hugging Face cache keeps files by content and links to them: `models--…/snapshots/<commit>/… → models--…/blobs/<digest>`.
  * Gives the file that such a link stands for; null: it is none, or it leaves the model's own folder of the cache.
  */
-export async function hubBlobOf(link: string): Promise<string | null> {
+export async function findHubBlob(link: string): Promise<string | null> {
   const folder = await realpath(dirname(link)).catch(() => '')
   const target = await realpath(link).catch(() => null)
   const repository = /^(.*\/models--[^/]+)\/snapshots\/[0-9a-f]{40}(?:\/|$)/.exec(folder)?.[1]

@@ -9,7 +9,7 @@ import type { TensorProto } from '../generated/onnx-ml_pb.ts'
 import type { OnnxModel } from '../model.ts'
 import { externalRange, isExternal } from './external-data.ts'
 import { tensorFromProto } from './tensor-proto.ts'
-import { shapeOf } from './tensor-shape.ts'
+import { checkShape } from './tensor-shape.ts'
 
 /** A tensor of a checked model, wherever its data lies. */
 export async function readTensor(model: OnnxModel, proto: TensorProto): Promise<Tensor> {
@@ -20,7 +20,7 @@ export async function readTensor(model: OnnxModel, proto: TensorProto): Promise<
   const { location, offset } = externalRange(proto, problem)
   const file = model.externalFiles.find((known) => known.location === location)
   if (!file) throw problem(`"${location}", which was not checked with the model`)
-  const { shape, count } = shapeOf(proto.dims, problem)
+  const { shape, count } = checkShape(proto.dims, problem)
   const byteLength = Math.ceil((count * DTYPES[dtype].bits) / 8)
   const handle = await open(
     join(model.folder, location),

@@ -2,7 +2,7 @@ import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/p
 import { describe, expect, test } from 'vitest'
 import { DTYPES, type DType } from '../../domain/dtype.ts'
 import { SkipCase } from '../../domain/errors.ts'
-import { byteLengthOf, elementCount, type Tensor } from '../../domain/tensor.ts'
+import { countBytes, elementCount, type Tensor } from '../../domain/tensor.ts'
 import { decodeBigInts, decodeNumbers } from '../../tensors/decode.ts'
 import { decodeStrings, encodeStrings } from '../../tensors/strings.ts'
 import { TensorProtoSchema } from '../generated/onnx-ml_pb.ts'
@@ -20,7 +20,7 @@ function numbers({ dtype, shape, bytes }: Tensor): number[] {
 }
 
 test.each(Object.keys(DTYPES) as DType[])('%s makes the round trip', (dtype) => {
-  const bytes = dtype === 'string' ? encodeStrings(['a', 'é', '']) : new Uint8Array(byteLengthOf(dtype, [3])!).fill(5)
+  const bytes = dtype === 'string' ? encodeStrings(['a', 'é', '']) : new Uint8Array(countBytes(dtype, [3])!).fill(5)
   const tensor = { dtype, shape: [3], bytes }
   const message = toBinary(TensorProtoSchema, tensorToProto('x', tensor))
   expect(tensorFromProto(fromBinary(TensorProtoSchema, message))).toEqual(tensor)

@@ -8,7 +8,7 @@ import { joinBytes } from '../../tensors/join-bytes.ts'
 import { decodeStrings } from '../../tensors/strings.ts'
 import { type TensorProto, TensorProtoSchema } from '../generated/onnx-ml_pb.ts'
 import { isExternal } from './external-data.ts'
-import { shapeOf } from './tensor-shape.ts'
+import { checkShape } from './tensor-shape.ts'
 
 type TypedField = 'floatData' | 'int32Data' | 'stringData' | 'int64Data' | 'doubleData' | 'uint64Data'
 
@@ -28,7 +28,7 @@ export function tensorFromProto(proto: TensorProto, what = `tensor "${proto.name
   if (!dtype) throw new SkipCase(`${what} has ONNX dtype ${proto.dataType}, which Assay cannot decode`)
   if (isExternal(proto)) throw problem('its data in another file where it must be inside')
   if (proto.segment) throw problem('only a segment of its data')
-  const { shape, count } = shapeOf(proto.dims, problem)
+  const { shape, count } = checkShape(proto.dims, problem)
   const bytes = dtype === 'string' ? stringBytes(proto, problem) : dataBytes(proto, dtype, count, problem)
   checkCount(proto, dtype, shape, bytes, problem)
   return { dtype, shape, bytes }

@@ -3,7 +3,7 @@ import type { FormatError } from '../../domain/errors.ts'
 const MAX_RANK = 64
 
 /** Untrusted dimensions as numbers, with the number of elements. */
-export function shapeOf(
+export function checkShape(
   dims: readonly bigint[],
   problem: (text: string) => FormatError,
 ): { shape: number[]; count: number } {

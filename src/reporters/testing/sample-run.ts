@@ -1,7 +1,7 @@
 import type { ExpectedFailure } from '../../domain/expected-failure.ts'
 import type { Metric, OutputResult, Result } from '../../domain/result.ts'
 import { RUN_SCHEMA, type RunEvent, type RunHeader } from '../../domain/run.ts'
-import { countVerdicts, exitCodeOf } from '../../domain/verdict.ts'
+import { chooseExitCode, countVerdicts } from '../../domain/verdict.ts'
 import type { ReporterContext, TextStream } from '../context.ts'
 
 const relL2: Metric = {
@@ -166,7 +166,7 @@ export function sampleHeader(results: readonly Result[], change: Partial<RunHead
         run: { totalMs: 98_400, count: 8, meanMs: 12_300, minMs: 31.5 },
         compare: { totalMs: 3.2, count: 8, meanMs: 0.4, minMs: 0.1 },
       },
-      exitCode: exitCodeOf(counts),
+      exitCode: chooseExitCode(counts),
     },
     ...change,
   }

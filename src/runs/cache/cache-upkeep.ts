@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { folderBytes } from '../../files/disk/folder-bytes.ts'
-import { ownedName, ownerOf } from '../../files/disk/process-identity.ts'
+import { findOwner, ownedName } from '../../files/disk/process-identity.ts'
 import { isUlid } from '../../files/disk/ulid.ts'
 import type { ContentKey } from '../contract.ts'
 import { isMissing } from '../disk-errors.ts'
@@ -15,7 +15,7 @@ export function temporaryFolder(cacheFolder: string): string {
 }
 
 /** The place of a key. It holds the product, in a folder of its own; several where processes raced or made it anew. */
-export function shelfOf(cacheFolder: string, key: ContentKey): string {
+export function findProductFolder(cacheFolder: string, key: ContentKey): string {
   if (!KEY.test(key)) throw new Error(`"${key}" is no content key; this is a bug in the suite that made it`)
   return join(cacheFolder, key.slice(0, 2), key)
 }
@@ -104,7 +104,7 @@ async function removeIfEmpty(folder: string): Promise<void> {
 export async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await namesIn(temporaryFolder(folder))) {
     const path = join(temporaryFolder(folder), name)
-    const owner = ownerOf(name, path)
+    const owner = findOwner(name, path)
     if (owner && !owner.mayLive) await rm(path, { recursive: true, force: true })
   }
 }
@@ -113,7 +113,7 @@ export async function removeLeftovers(folder: string): Promise<void> {
 async function livingOwners(folder: string): Promise<number[]> {
   const CLOCK_SLACK_MS = 1000
   const names = await namesIn(temporaryFolder(folder))
-  const owners = names.map((name) => ownerOf(name, join(temporaryFolder(folder), name)))
+  const owners = names.map((name) => findOwner(name, join(temporaryFolder(folder), name)))
   return owners.flatMap((owner) => (owner?.mayLive ? [owner.sinceMs - CLOCK_SLACK_MS] : []))
 }
 

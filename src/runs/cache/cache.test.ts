@@ -13,9 +13,9 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { bootId } from '../../files/disk/process-identity.ts'
 import { ulid } from '../../files/disk/ulid.ts'
-import { freshFolder, keyOf } from '../testing/tiny-suite.ts'
+import { freshFolder, makeKey } from '../testing/tiny-suite.ts'
 import { ProductCache } from './cache.ts'
-import { cacheStatus, clearCache, pruneCache, shelfOf } from './cache-upkeep.ts'
+import { cacheStatus, clearCache, findProductFolder, pruneCache } from './cache-upkeep.ts'
 import { evictProduct, readProduct, useTimeMs } from './stored-product.ts'
 
 const KEEP = { replace: false }
@@ -30,7 +30,7 @@ function writing(text: string, value: unknown = text) {
 
 /** The only product of a key; undefined: there is none. */
 function productFolder(folder: string, key: string): string | undefined {
-  const shelf = shelfOf(folder, key)
+  const shelf = findProductFolder(folder, key)
   const names = existsSync(shelf) ? readdirSync(shelf) : []
   expect(names.length).toBeLessThan(2)
   return names[0] && join(shelf, names[0])
@@ -43,7 +43,7 @@ function use(folder: string, key: string, secondsAgo: number): void {
 
 async function filled(folder: string, ...names: string[]): Promise<void> {
   const cache = await ProductCache.open({ folder })
-  for (const name of names) await cache.make(keyOf(name), writing('x'.repeat(1000), 1), KEEP)
+  for (const name of names) await cache.make(makeKey(name), writing('x'.repeat(1000), 1), KEEP)
   await cache.close()
 }
 
@@ -62,12 +62,12 @@ describe('the cache of products', () => {
   test('gives back value and files, also to a later process', async () => {
     const folder = freshFolder()
     const first = await ProductCache.open({ folder })
-    expect(await first.find(keyOf('a'))).toBeNull()
-    const made = await first.make(keyOf('a'), writing('hello', { worst: Number.NaN }), KEEP)
+    expect(await first.find(makeKey('a'))).toBeNull()
+    const made = await first.make(makeKey('a'), writing('hello', { worst: Number.NaN }), KEEP)
     expect(made.value).toEqual({ worst: Number.NaN })
     await first.close()
     const second = await ProductCache.open({ folder })
-    const found = await second.find(keyOf('a'))
+    const found = await second.find(makeKey('a'))
     expect(found?.value).toEqual({ worst: Number.NaN })
     expect(readFileSync(join(found!.folder, 'data.bin'), 'utf8')).toBe('hello')
     await second.close()
@@ -80,8 +80,8 @@ describe('the cache of products', () => {
       await writeFile(join(at, 'half'), 'half')
       throw new Error('broke')
     }
-    await expect(cache.make(keyOf('a'), failing, KEEP)).rejects.toThrow('broke')
-    expect(await cache.find(keyOf('a'))).toBeNull()
+    await expect(cache.make(makeKey('a'), failing, KEEP)).rejects.toThrow('broke')
+    expect(await cache.find(makeKey('a'))).toBeNull()
     await cache.close()
     expect(readdirSync(join(folder, 'tmp'))).toEqual([])
   })
@@ -99,11 +99,11 @@ describe('the cache of products', () => {
   ])('is no hit and removed when %s', async (_what, damage) => {
     const folder = freshFolder()
     await filled(folder, 'a')
-    damage(productFolder(folder, keyOf('a'))!)
+    damage(productFolder(folder, makeKey('a'))!)
     const cache = await ProductCache.open({ folder })
-    expect(await cache.find(keyOf('a'))).toBeNull()
-    expect(productFolder(folder, keyOf('a'))).toBeUndefined()
-    const remade = await cache.make(keyOf('a'), writing('again'), KEEP)
+    expect(await cache.find(makeKey('a'))).toBeNull()
+    expect(productFolder(folder, makeKey('a'))).toBeUndefined()
+    const remade = await cache.make(makeKey('a'), writing('again'), KEEP)
     expect(remade.value).toBe('again')
     await cache.close()
   })
@@ -113,8 +113,8 @@ describe('the cache of products', () => {
     await filled(folder, 'ab')
     const cache = await ProductCache.open({ folder })
     const { renameSync } = await import('node:fs')
-    renameSync(shelfOf(folder, keyOf('ab')), shelfOf(folder, keyOf('abc')))
-    expect(await cache.find(keyOf('abc'))).toBeNull()
+    renameSync(findProductFolder(folder, makeKey('ab')), findProductFolder(folder, makeKey('abc')))
+    expect(await cache.find(makeKey('abc'))).toBeNull()
     await cache.close()
   })
 
@@ -125,8 +125,8 @@ describe('the cache of products', () => {
     const gate = new Promise<void>((resolve) => {
       release = resolve
     })
-    const slow = a.make(keyOf('k'), (at) => gate.then(() => writing('slow')(at)), KEEP)
-    await b.make(keyOf('k'), writing('fast'), KEEP)
+    const slow = a.make(makeKey('k'), (at) => gate.then(() => writing('slow')(at)), KEEP)
+    await b.make(makeKey('k'), writing('fast'), KEEP)
     release()
     expect((await slow).value).toBe('fast')
     await Promise.all([a.close(), b.close()])
@@ -143,7 +143,7 @@ describe('the cache of products', () => {
     const cache = await ProductCache.open({ folder: freshFolder() })
     const { symlink } = await import('node:fs/promises')
     const linking = (at: string) => symlink('/etc/passwd', join(at, 'link'))
-    await expect(cache.make(keyOf('k'), linking, KEEP)).rejects.toThrow(/no regular file/)
+    await expect(cache.make(makeKey('k'), linking, KEEP)).rejects.toThrow(/no regular file/)
     await cache.close()
   })
 })
@@ -166,42 +166,42 @@ describe('the upkeep of the cache', () => {
   test('pruning evicts what was used least recently', async () => {
     const folder = freshFolder()
     await filled(folder, 'old', 'new', 'mid')
-    use(folder, keyOf('old'), 3000)
-    use(folder, keyOf('mid'), 2000)
-    use(folder, keyOf('new'), 1000)
+    use(folder, makeKey('old'), 3000)
+    use(folder, makeKey('mid'), 2000)
+    use(folder, makeKey('new'), 1000)
     const { bytes } = await cacheStatus(folder)
     const outcome = await pruneCache({ folder, maxBytes: bytes - 1500 })
     expect(outcome).toMatchObject({ removed: 2, products: 1 })
     expect(outcome.bytes + outcome.removedBytes).toBe(bytes)
-    expect(productFolder(folder, keyOf('new'))).toBeDefined()
+    expect(productFolder(folder, makeKey('new'))).toBeDefined()
   })
 
   test('a hit counts as use', async () => {
     const folder = freshFolder()
     await filled(folder, 'aa', 'bb')
-    use(folder, keyOf('aa'), 3000)
-    use(folder, keyOf('bb'), 2000)
+    use(folder, makeKey('aa'), 3000)
+    use(folder, makeKey('bb'), 2000)
     const cache = await ProductCache.open({ folder })
-    await cache.find(keyOf('aa'))
+    await cache.find(makeKey('aa'))
     await cache.close()
     await pruneCache({ folder, maxBytes: 1500 })
-    expect(productFolder(folder, keyOf('aa'))).toBeDefined()
-    expect(productFolder(folder, keyOf('bb'))).toBeUndefined()
+    expect(productFolder(folder, makeKey('aa'))).toBeDefined()
+    expect(productFolder(folder, makeKey('bb'))).toBeUndefined()
   })
 
   test('a budget is kept by evicting, but never what a running run uses', async () => {
     const folder = freshFolder()
     await filled(folder, 'before', 'shared')
-    use(folder, keyOf('before'), 3000)
-    use(folder, keyOf('shared'), 4000)
+    use(folder, makeKey('before'), 3000)
+    use(folder, makeKey('shared'), 4000)
     const notices: string[] = []
     const other = await ProductCache.open({ folder })
-    await other.find(keyOf('shared'))
+    await other.find(makeKey('shared'))
     const cache = await ProductCache.open({ folder, maxBytes: 1500, notice: (text) => notices.push(text) })
-    await cache.make(keyOf('now1'), writing('x'.repeat(1000), 1), KEEP)
-    await cache.make(keyOf('now2'), writing('x'.repeat(1000), 1), KEEP)
+    await cache.make(makeKey('now1'), writing('x'.repeat(1000), 1), KEEP)
+    await cache.make(makeKey('now2'), writing('x'.repeat(1000), 1), KEEP)
     await cache.close()
-    const kept = ['before', 'shared', 'now1', 'now2'].filter((name) => productFolder(folder, keyOf(name)))
+    const kept = ['before', 'shared', 'now1', 'now2'].filter((name) => productFolder(folder, makeKey(name)))
     expect(kept).toEqual(['shared', 'now1', 'now2'])
     expect(notices).toHaveLength(1)
     expect(notices[0]).toMatch(/over its budget/)
@@ -216,8 +216,8 @@ describe('the upkeep of the cache', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
     const cache = await ProductCache.open({ folder })
     vi.useRealTimers()
-    await cache.find(keyOf('before'))
-    await cache.make(keyOf('now'), writing('x'), KEEP)
+    await cache.find(makeKey('before'))
+    await cache.make(makeKey('now'), writing('x'), KEEP)
     expect(await clearCache(folder)).toMatchObject({ removed: 0, products: 2 })
     await cache.close()
     expect(await clearCache(folder)).toMatchObject({ removed: 2 })
@@ -226,36 +226,36 @@ describe('the upkeep of the cache', () => {
   test('a product that was used after it was seen is not evicted', async () => {
     const folder = freshFolder()
     await filled(folder, 'a')
-    const product = productFolder(folder, keyOf('a'))!
+    const product = productFolder(folder, makeKey('a'))!
     const seenUseMs = (await useTimeMs(product)) - 5
     expect(await evictProduct(product, seenUseMs, join(folder, 'tmp', 'aside'))).toBe(false)
-    expect(await readProduct(product, keyOf('a'))).toMatchObject({ folder: product })
+    expect(await readProduct(product, makeKey('a'))).toMatchObject({ folder: product })
     expect(readdirSync(product).sort()).toEqual(['data.bin', 'product.json'])
     expect(await evictProduct(product, await useTimeMs(product), join(folder, 'tmp', 'aside'))).toBe(true)
-    expect(await readProduct(product, keyOf('a'))).toBe('missing')
+    expect(await readProduct(product, makeKey('a'))).toBe('missing')
     expect(readdirSync(join(folder, 'tmp'))).toEqual([])
   })
 
   test('a product that a living process is evicting is no hit; the mark of a dead one does not count', async () => {
     const folder = freshFolder()
     await filled(folder, 'a')
-    const product = productFolder(folder, keyOf('a'))!
+    const product = productFolder(folder, makeKey('a'))!
     writeFileSync(join(product, `evicting.${DEAD_PID}.${bootId()}.${ulid()}`), '')
-    expect(await readProduct(product, keyOf('a'))).toMatchObject({ folder: product })
+    expect(await readProduct(product, makeKey('a'))).toMatchObject({ folder: product })
     writeFileSync(join(product, `evicting.${process.pid}.${bootId()}.${ulid()}`), '')
-    expect(await readProduct(product, keyOf('a'))).toBe('missing')
+    expect(await readProduct(product, makeKey('a'))).toBe('missing')
   })
 
   test('what was made anew is found; what it replaced stays whole for who reads it, until it is pruned', async () => {
     const folder = freshFolder()
     const cache = await ProductCache.open({ folder })
-    const old = await cache.make(keyOf('k'), writing('old'), KEEP)
-    await cache.make(keyOf('k'), writing('new'), { replace: true })
+    const old = await cache.make(makeKey('k'), writing('old'), KEEP)
+    await cache.make(makeKey('k'), writing('new'), { replace: true })
     expect(readFileSync(join(old.folder, 'data.bin'), 'utf8')).toBe('old')
-    expect((await cache.find(keyOf('k')))?.value).toBe('new')
+    expect((await cache.find(makeKey('k')))?.value).toBe('new')
     await cache.close()
     expect(await clearCache(folder)).toMatchObject({ removed: 2, products: 0 })
-    expect(existsSync(shelfOf(folder, keyOf('k')))).toBe(false)
+    expect(existsSync(findProductFolder(folder, makeKey('k')))).toBe(false)
   })
 
   test('clearing leaves alone what is not ours, and a missing cache is an empty one', async () => {

@@ -6,7 +6,7 @@ import { ulid } from '../../files/disk/ulid.ts'
 import type { ContentKey, KeyParts } from '../contract.ts'
 import { isMissing } from '../disk-errors.ts'
 import { describeError } from '../execute/blame.ts'
-import { productsOn, pruneCache, removeLeftovers, shelfOf, temporaryFolder } from './cache-upkeep.ts'
+import { findProductFolder, productsOn, pruneCache, removeLeftovers, temporaryFolder } from './cache-upkeep.ts'
 import { readProduct, type StoredProduct, sealProduct } from './stored-product.ts'
 
 const DEFAULT_CACHE_BYTES = 10e9
@@ -54,7 +54,7 @@ export class ProductCache {
   /** A product made earlier, by anyone; one that is not whole is removed. */
   async find(key: ContentKey): Promise<StoredProduct | null> {
     this.#used.add(key)
-    for (const folder of await productsOn(shelfOf(this.#folder, key))) {
+    for (const folder of await productsOn(findProductFolder(this.#folder, key))) {
       const found = await readProduct(folder, key)
       if (typeof found === 'object') return found
       if (found === 'damaged') await this.#discard(folder)
@@ -106,7 +106,7 @@ export class ProductCache {
 
   /** Under a name of its own, so that nobody's product is ever moved or overwritten while it is read. */
   async #publish(made: string, key: ContentKey): Promise<string> {
-    const shelf = shelfOf(this.#folder, key)
+    const shelf = findProductFolder(this.#folder, key)
     const folder = join(shelf, ulid())
     await this.#moveOnto(made, shelf, folder)
     return folder

@@ -3,7 +3,7 @@ import { lstat, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { join } from 'node:path'
 import { isObject } from '../../domain/json.ts'
 import { crc32File } from '../../files/disk/checksum.ts'
-import { ownedName, ownerOf } from '../../files/disk/process-identity.ts'
+import { findOwner, ownedName } from '../../files/disk/process-identity.ts'
 import { readText } from '../../files/disk/regular-file.ts'
 import { laterMs } from '../../files/disk/ulid.ts'
 import type { ContentKey, KeyParts } from '../contract.ts'
@@ -136,7 +136,7 @@ export async function useTimeMs(folder: string): Promise<number> {
 
 async function isBeingEvicted(folder: string): Promise<boolean> {
   const marks = (await readdir(folder)).filter((name) => name.startsWith(EVICTION_MARK))
-  const owners = marks.map((name) => ownerOf(name.slice(EVICTION_MARK.length), join(folder, name)))
+  const owners = marks.map((name) => findOwner(name.slice(EVICTION_MARK.length), join(folder, name)))
   return owners.some((owner) => owner?.mayLive)
 }
 

@@ -19,7 +19,7 @@ function blamed(error: unknown, spec: StepSpec): unknown {
   const tooMany = tooManyFilesCode(error)
   if (tooMany) return new StageError(spec.stage, describeTooManyFiles(tooMany), where)
   if (error instanceof StageError || error instanceof SkipCase) return error
-  return new StageError(spec.stage, describeError(error), { ...where, detail: stackOf(error) })
+  return new StageError(spec.stage, describeError(error), { ...where, detail: readStack(error) })
 }
 
 const PROGRAMMING_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'])
@@ -32,7 +32,7 @@ export function describeError(error: unknown): string {
   return isOurMistake(error) ? `unexpected ${error.name}: ${error.message} (this is a bug in Assay)` : error.message
 }
 
-export function stackOf(error: unknown): FailureDetail {
+export function readStack(error: unknown): FailureDetail {
   return error instanceof Error && isOurMistake(error) && error.stack ? { stderr: error.stack } : {}
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { latestRun, listRuns, readRun } from '../record/read-run.ts'
-import { freshFolder, keyOf, PASS, runRequest, tinySuite } from '../testing/tiny-suite.ts'
+import { freshFolder, makeKey, PASS, runRequest, tinySuite } from '../testing/tiny-suite.ts'
 import { executeRun } from './execute.ts'
 
 const JITI = pathToFileURL(createRequire(import.meta.url).resolve('jiti')).href
@@ -88,7 +88,7 @@ async function checkRecords(runsFolder: string): Promise<number> {
 async function checkProducts(folder: string): Promise<void> {
   let found = 0
   const suite = tinySuite(IDS, async (c, lab) => {
-    const spec = { title: 'fill', stage: 'run', key: keyOf(c.id) } as const
+    const spec = { title: 'fill', stage: 'run', key: makeKey(c.id) } as const
     const product = await lab.step(spec, () => Promise.resolve('made now'))
     if (product.cached) {
       found++

@@ -8,7 +8,7 @@ import type { Reporter, RunEvent } from '../../domain/run.ts'
 import { TestClock } from '../../domain/testing/test-clock.ts'
 import type { Case, Judgement, Lab } from '../contract.ts'
 import { readRun } from '../record/read-run.ts'
-import { EventLog, FAIL, freshFolder, keyOf, PASS, runRequest, tinyCase, tinySuite } from '../testing/tiny-suite.ts'
+import { EventLog, FAIL, freshFolder, makeKey, PASS, runRequest, tinyCase, tinySuite } from '../testing/tiny-suite.ts'
 import { executeRun } from './execute.ts'
 
 const step = { title: 'capture', stage: 'run', side: 'target' } as const
@@ -28,7 +28,7 @@ describe('a run', () => {
   test('judges, records and reports every case in plan order', async () => {
     const log = new EventLog()
     const suite = tinySuite(['b', 'a', 'c'], async (c, lab) => {
-      await lab.step({ ...step, key: keyOf(c.id) }, async () => 1)
+      await lab.step({ ...step, key: makeKey(c.id) }, async () => 1)
       return c.id === 'c' ? FAIL : PASS
     })
     const outcome = await executeRun(runRequest(freshFolder(), suite, { reporters: [log] }))
@@ -163,7 +163,9 @@ describe('what goes wrong in a case', () => {
     const clock = new TestClock()
     const suite = tinySuite(['a', 'b'], (c, lab) => {
       if (c.id === 'b') return Promise.resolve(PASS)
-      return lab.step({ ...step, key: keyOf('k') }, () => new Promise<Judgement>(() => clock.runOut())).then(() => PASS)
+      return lab
+        .step({ ...step, key: makeKey('k') }, () => new Promise<Judgement>(() => clock.runOut()))
+        .then(() => PASS)
     })
     const { results } = await executeRun(runRequest(freshFolder(), suite, { caseTimeoutMs: 50, clock }))
     expect(results[0]?.error).toMatchObject({
@@ -177,7 +179,7 @@ describe('what goes wrong in a case', () => {
   test('shared work that fails is an error of every case that needs it', async () => {
     let count = 0
     const suite = tinySuite(['a', 'b', 'c'], async (_c, lab) => {
-      await lab.step({ ...step, key: keyOf('k') }, () => Promise.reject(new Error(`attempt ${++count}`)))
+      await lab.step({ ...step, key: makeKey('k') }, () => Promise.reject(new Error(`attempt ${++count}`)))
       return PASS
     })
     const { results } = await executeRun(runRequest(freshFolder(), suite, { jobs: 3 }))

@@ -3,7 +3,7 @@ import type { CaseError, Result, StepRecord } from '../../domain/result.ts'
 import type { Stage } from '../../domain/verdict.ts'
 import type { Case, Judgement } from '../contract.ts'
 import type { PlannedWork } from '../plan/plan.ts'
-import { describeError, stackOf } from './blame.ts'
+import { describeError, readStack } from './blame.ts'
 import { CaseTimeout } from './case-clock.ts'
 import type { CaseLab } from './lab.ts'
 
@@ -63,7 +63,7 @@ function caseError(error: unknown, lab: CaseLab): CaseError {
   const last = lab.lastStep
   const stage = last?.stage ?? stageWithoutSteps(error)
   const title = error instanceof CaseTimeout && last ? ` (while: ${last.title})` : ''
-  return { ...stackOf(error), stage, ...(last?.side && { side: last.side }), message: describeError(error) + title }
+  return { ...readStack(error), stage, ...(last?.side && { side: last.side }), message: describeError(error) + title }
 }
 
 function stageWithoutSteps(error: unknown): Stage {

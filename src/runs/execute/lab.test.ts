@@ -7,7 +7,7 @@ import { FormatError, SkipCase, StageError } from '../../domain/errors.ts'
 import { TestClock } from '../../domain/testing/test-clock.ts'
 import { ProductCache } from '../cache/cache.ts'
 import type { StepSpec } from '../contract.ts'
-import { freshFolder, keyOf } from '../testing/tiny-suite.ts'
+import { freshFolder, makeKey } from '../testing/tiny-suite.ts'
 import { CaseClock } from './case-clock.ts'
 import { CaseLab, RunLab } from './lab.ts'
 
@@ -15,7 +15,7 @@ const spec = (name: string | null): StepSpec => ({
   title: `make ${name}`,
   stage: 'run',
   side: 'target',
-  key: name === null ? null : keyOf(name),
+  key: name === null ? null : makeKey(name),
 })
 
 async function openLab(folder = freshFolder(), recompute = false) {
@@ -52,7 +52,7 @@ describe('steps', () => {
     expect([(await first).value, (await second).value]).toEqual([1, 1])
     expect((await c.step(spec('k'), work.make)).value).toBe(1)
     expect([a, b, c].map((lab) => lab.steps[0]?.cached)).toEqual([false, true, true])
-    expect(a.steps[0]).toMatchObject({ title: 'make k', stage: 'run', side: 'target', key: keyOf('k') })
+    expect(a.steps[0]).toMatchObject({ title: 'make k', stage: 'run', side: 'target', key: makeKey('k') })
     await cache.close()
   })
 
@@ -107,7 +107,7 @@ describe('steps', () => {
     expect(errors[1]).toBe(errors[0])
     expect(later).toBe(errors[0])
     expect(count).toBe(1)
-    expect(await cache.find(keyOf('k'))).toBeNull()
+    expect(await cache.find(makeKey('k'))).toBeNull()
     await cache.close()
   })
 

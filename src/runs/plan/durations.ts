@@ -34,7 +34,7 @@ function refused(path: string, problem: string, cause?: unknown): UsageError {
 }
 
 /** What each case cost; work that it found done is counted as measured before, not as free. */
-export function durationsOf(results: readonly Result[], earlier: Durations = new Map()): Durations {
+export function collectDurations(results: readonly Result[], earlier: Durations = new Map()): Durations {
   const measured = results.map(({ id, steps }): [string, number] => {
     const ownMs = steps.reduce((sum, step) => sum + (step.cached ? 0 : step.durationMs), 0)
     const foundDone = steps.some((step) => step.cached)

@@ -1,6 +1,6 @@
 import { UsageError } from '../../domain/errors.ts'
 import type { RunHeader, Shard } from '../../domain/run.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import type { Case, Suite } from '../contract.ts'
 import type { Durations } from './durations.ts'
 import { type CaseSelection, selectCases } from './select.ts'
@@ -39,7 +39,7 @@ export async function planRun(request: PlanRequest): Promise<Plan> {
   const cases = kept ? selected.filter((c) => kept.has(c.id)) : selected
   const mine = request.shard ? shardCases(cases, request.shard, request.durations) : cases
   const header = {
-    digest: digestOf({ cases: cases.map(identityOf), options: request.sameForAllShards ?? null }),
+    digest: computeDigest({ cases: cases.map(identityOf), options: request.sameForAllShards ?? null }),
     cases: cases.map((c) => c.id),
     selected: mine.map((c) => c.id),
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../contract.ts'
 import { freshFolder, tinyCase, tinyResult } from '../testing/tiny-suite.ts'
-import { durationsOf, readDurations, writeDurations } from './durations.ts'
+import { collectDurations, readDurations, writeDurations } from './durations.ts'
 import { parseShard, shardCases } from './shard.ts'
 
 /** The same numbers in every run of the tests. */
@@ -133,7 +133,7 @@ describe('durations', () => {
       ['warm', 500],
       ['gone', 5],
     ])
-    expect(Object.fromEntries(durationsOf([cold, warm], earlier))).toEqual({ cold: 70, warm: 500, gone: 5 })
-    expect(durationsOf([warm]).get('warm')).toBe(0)
+    expect(Object.fromEntries(collectDurations([cold, warm], earlier))).toEqual({ cold: 70, warm: 500, gone: 5 })
+    expect(collectDurations([warm]).get('warm')).toBe(0)
   })
 })

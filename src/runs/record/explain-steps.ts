@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { UsageError } from '../../domain/errors.ts'
 import type { Result, StepRecord } from '../../domain/result.ts'
 import type { RunHeader } from '../../domain/run.ts'
-import { productsOn, shelfOf } from '../cache/cache-upkeep.ts'
+import { findProductFolder, productsOn } from '../cache/cache-upkeep.ts'
 import { describeProduct, type ProductFacts } from '../cache/stored-product.ts'
 import type { KeyParts } from '../contract.ts'
 import { findCase, lastRunWith, unknownCase } from './find-run.ts'
@@ -96,7 +96,7 @@ function changedParts(before: KeyParts, after: KeyParts): string[] {
 }
 
 async function productOf(key: string, cacheFolder: string): Promise<ProductFacts | null> {
-  for (const folder of await productsOn(shelfOf(cacheFolder, key))) {
+  for (const folder of await productsOn(findProductFolder(cacheFolder, key))) {
     const facts = await describeProduct(folder)
     if (facts) return facts
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Result } from '../../domain/result.ts'
 import { executeRun, type RunRequest } from '../execute/execute.ts'
-import { FAIL, freshFolder, keyOf, PASS, runRequest, tinyCase, tinySuite } from '../testing/tiny-suite.ts'
+import { FAIL, freshFolder, makeKey, PASS, runRequest, tinyCase, tinySuite } from '../testing/tiny-suite.ts'
 import { mergeRuns } from './merge.ts'
 import { readRun } from './read-run.ts'
 
@@ -12,7 +12,7 @@ const CASES = ['e', 'a', 'd', 'b', 'c', 'f', 'g'].map((id) => tinyCase(id, { aff
 
 /** Fails for one case and keeps a file for it. */
 const SUITE = tinySuite(CASES, async (c, lab) => {
-  const product = await lab.step({ title: 'run', stage: 'run', key: keyOf(c.id) }, (at) =>
+  const product = await lab.step({ title: 'run', stage: 'run', key: makeKey(c.id) }, (at) =>
     writeFile(join(at, 'y'), c.id),
   )
   if (c.id !== 'd') return { ...PASS, metrics: [{ name: 'max_abs', direction: 'lower', value: Number.NaN, count: 1 }] }

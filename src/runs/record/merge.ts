@@ -1,4 +1,4 @@
-import { entryOf } from '../../domain/entry.ts'
+import { findEntry } from '../../domain/entry.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { StaleEntry } from '../../domain/expected-failure.ts'
 import type { Result } from '../../domain/result.ts'
@@ -202,7 +202,7 @@ function mergeEnvironments(shards: readonly ShardRun[]): { environment: Record<s
   const pairs = [...keys].map((key): [string, string] => {
     const values = new Map<string, string[]>()
     for (const shard of shards) {
-      const value = entryOf(shard.header.environment, key) ?? '(none)'
+      const value = findEntry(shard.header.environment, key) ?? '(none)'
       values.set(value, [...(values.get(value) ?? []), nameOf(shard)])
     }
     if (values.size === 1) return [key, [...values.keys()][0]!]

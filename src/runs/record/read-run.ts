@@ -4,7 +4,7 @@ import { FormatError, UsageError } from '../../domain/errors.ts'
 import type { Result } from '../../domain/result.ts'
 import type { RunHeader } from '../../domain/run.ts'
 import { formatBytes } from '../../domain/text.ts'
-import { livenessOf } from '../../files/disk/process-identity.ts'
+import { checkLiveness } from '../../files/disk/process-identity.ts'
 import { fileChunks, readText } from '../../files/disk/regular-file.ts'
 import { isUlid } from '../../files/disk/ulid.ts'
 import { isMissing } from '../disk-errors.ts'
@@ -100,7 +100,7 @@ function whyIncomplete(header: RunHeader, judged: number): string | null {
 }
 
 function sinceWhenSilent(header: RunHeader): string {
-  const liveness = livenessOf(header, Date.parse(header.startedAt))
+  const liveness = checkLiveness(header, Date.parse(header.startedAt))
   if (liveness === 'alive') return `it is still running (process ${header.pid})`
   const lastSign = `last sign of life ${header.heartbeatAt}`
   if (liveness === 'dead') return `its process ${header.pid} ended without finishing the record (${lastSign})`

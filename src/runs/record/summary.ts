@@ -1,7 +1,14 @@
 import type { StaleEntry } from '../../domain/expected-failure.ts'
 import type { Result } from '../../domain/result.ts'
 import type { StageDurations, Summary } from '../../domain/run.ts'
-import { countVerdicts, type ExitOptions, exitCodeOf, STAGES, type Stage, type Verdict } from '../../domain/verdict.ts'
+import {
+  chooseExitCode,
+  countVerdicts,
+  type ExitOptions,
+  STAGES,
+  type Stage,
+  type Verdict,
+} from '../../domain/verdict.ts'
 
 export function summarise(
   results: readonly Result[],
@@ -10,7 +17,7 @@ export function summarise(
   stale: readonly StaleEntry[] = [],
 ): Summary {
   const counts = countVerdicts(results.map((result) => result.verdict))
-  const exitCode = exitCodeOf(counts, { ...exit, stale: stale.length })
+  const exitCode = chooseExitCode(counts, { ...exit, stale: stale.length })
   return { counts, durationMs, stages: stageDurations(results), exitCode, ...(stale.length > 0 && { stale }) }
 }
 

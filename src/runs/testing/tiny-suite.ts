@@ -11,7 +11,7 @@ export function freshFolder(): string {
 }
 
 /** A content key from a short name. */
-export function keyOf(name: string): string {
+export function makeKey(name: string): string {
   return name.padEnd(16, '0')
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import { fileChunks, readRegularFile } from '../../files/disk/regular-file.ts'
 import type { ModelRef } from '../contract.ts'
 import { asBuffer } from '../protocol/bytes.ts'
@@ -69,7 +69,7 @@ function pieces(path: string): AsyncIterable<Buffer> {
 }
 
 function packBytes(bytes: Uint8Array): Packed {
-  const blob = { digest: digestOf(bytes), byteLength: bytes.length, chunks: () => [bytes] }
+  const blob = { digest: computeDigest(bytes), byteLength: bytes.length, chunks: () => [bytes] }
   return { blob, mentionsExternal: asBuffer(bytes).includes(EXTERNAL_WORD) }
 }
 

@@ -6,8 +6,8 @@ import type { Target, TargetSchema } from '../../domain/target.ts'
 import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { IrOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo, RuntimeSchema } from '../contract.ts'
 import { RefusedRequest, WorkerFailure } from '../failure.ts'
-import { fingerprintOf } from '../fingerprint.ts'
-import { schemaOf } from '../registry.ts'
+import { fingerprintTarget } from '../fingerprint.ts'
+import { findSchema } from '../registry.ts'
 import { type AttemptProgress, type Task, workWithBlame } from './attempts.ts'
 import { type DecodeOutcome, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
@@ -90,7 +90,7 @@ export function createPool(options: PoolOptions): Pool {
   const allocator = new WorkerAllocator({ ...options, clear: (worker) => kept.clear(worker) })
   const probes = new Map<string, Promise<Probe>>()
   const keeps = options.isolate !== 'case'
-  const schema = ({ runtime }: Target): RuntimeSchema => options.kinds?.[runtime]?.schema ?? schemaOf(runtime)
+  const schema = ({ runtime }: Target): RuntimeSchema => options.kinds?.[runtime]?.schema ?? findSchema(runtime)
   return {
     probe: (target) => remember(probes, JSON.stringify(target), () => probe(allocator, target, schema(target), keeps)),
     schemaOf: schema,
@@ -120,7 +120,7 @@ async function probe(allocator: WorkerAllocator, target: Target, schema: Runtime
     const worker = await allocator.acquire(target, { fresh: false })
     await allocator.release(target, worker, keep && worker.probe.available)
     if (!worker.probe.available) return worker.probe
-    return { ...worker.probe, fingerprint: fingerprintOf(target, schema, worker.probe.fingerprint) }
+    return { ...worker.probe, fingerprint: fingerprintTarget(target, schema, worker.probe.fingerprint) }
   } catch (error) {
     if (error instanceof WorkerFailure) return { available: false, reason: withLastLine(error) }
     const isRefusal = error instanceof RefusedRequest || (error instanceof UsageError && error.code === 'install')

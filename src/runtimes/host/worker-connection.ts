@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Limits, WorkerLaunch } from '../contract.ts'
 import { type FailureKind, RefusedRequest, WorkerFailure } from '../failure.ts'
 import type { ChildExit } from '../process/child-exit.ts'
-import { peakBytesOf, watchMemory } from '../process/memory-watch.ts'
+import { readPeakBytes, watchMemory } from '../process/memory-watch.ts'
 import { encodeHead, type Frame, FrameReader, ProtocolError } from '../protocol/frame.ts'
 import {
   type HostMessage,
@@ -76,7 +76,7 @@ export class WorkerConnection {
   /** Its peak memory; null: unknown. */
   get peakBytes(): number | null {
     const { pid } = this.#process
-    return pid === null ? null : peakBytesOf(pid)
+    return pid === null ? null : readPeakBytes(pid)
   }
 
   /** What it printed so far has nothing to do with what comes. */

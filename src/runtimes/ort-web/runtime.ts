@@ -6,7 +6,7 @@ import { createSession } from '../ort/create-session.ts'
 import type { OnnxRuntime } from '../ort/onnxruntime.ts'
 import { describeOptions, sessionOptions, wrapSession } from '../ort/session.ts'
 import { ORT_DTYPES } from '../ort/tensors.ts'
-import { asBuffer, bytesOf } from '../protocol/bytes.ts'
+import { asBuffer, viewBytes } from '../protocol/bytes.ts'
 
 export interface LoadedBundle {
   readonly ort: OnnxRuntime
@@ -59,5 +59,5 @@ async function readExternalData(bytes: Uint8Array, folder: string) {
 }
 
 async function readBytes(path: string): Promise<Uint8Array> {
-  return bytesOf(await readFile(path))
+  return viewBytes(await readFile(path))
 }

@@ -15,7 +15,7 @@ export function watchMemory(pid: number, limitBytes: number, onOver: (residentBy
 }
 
 /** The most that a process and its children have held, each at its own time; null where there is no /proc. */
-export function peakBytesOf(pid: number): number | null {
+export function readPeakBytes(pid: number): number | null {
   return bytesOf(pid, /^VmHWM:\s+(\d+) kB$/m) || null
 }
 

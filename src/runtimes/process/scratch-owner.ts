@@ -1,4 +1,4 @@
-import { livenessOf, readIdentity } from '../../files/disk/process-identity.ts'
+import { checkLiveness, readIdentity } from '../../files/disk/process-identity.ts'
 
 const NO_START = 'unknown'
 
@@ -13,5 +13,5 @@ export function isGone(words: string): boolean {
   const [pid = '', start, bootId] = words.trim().split(' ')
   if (!/^[1-9]\d*$/.test(pid) || start === undefined || bootId === undefined) return false
   const owner = { pid: Number(pid), bootId, ...(start !== NO_START && { startTicks: Number(start) }) }
-  return livenessOf(owner, Date.now()) === 'dead'
+  return checkLiveness(owner, Date.now()) === 'dead'
 }

@@ -1,5 +1,5 @@
 import { DTYPES, isDType } from '../../domain/dtype.ts'
-import { byteLengthOf, eachTensorName, formatShape, type TensorChunk, type TraceValue } from '../../domain/tensor.ts'
+import { countBytes, eachTensorName, formatShape, type TensorChunk, type TraceValue } from '../../domain/tensor.ts'
 import { ProtocolError } from './frame.ts'
 import type { UncheckedTensorParams } from './messages.ts'
 
@@ -25,7 +25,7 @@ export class TensorGuard {
   accept(params: UncheckedTensorParams, bytes: Uint8Array): TensorChunk {
     const { name, dtype, shape, offset, last } = params
     if (!isDType(dtype)) throw new ProtocolError(`tensor ${quote(name)} has the unknown dtype ${quote(dtype)}`)
-    const tensor = this.#current ?? this.#begin(params, byteLengthOf(dtype, shape))
+    const tensor = this.#current ?? this.#begin(params, countBytes(dtype, shape))
     if (tensor.name !== name) throw new ProtocolError(`tensor ${quote(name)} begins before ${quote(tensor.name)} ended`)
     if (tensor.dtype !== dtype || tensor.shape !== formatShape(shape)) {
       throw new ProtocolError(`tensor ${quote(name)} changes from ${tensor.dtype} ${tensor.shape} on its way`)

@@ -40,7 +40,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
 export const PYTHON_NEEDED = { least: '3.11', newest: '3.14' }
 
 /** `onnxruntime==1.30.0` … */
-export function pinsOf({ packages }: PythonEngine): string[] {
+export function listPins({ packages }: PythonEngine): string[] {
   return packages.map((name) => `${name}==${VERSIONS[name]}`)
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { makeOwnFolder } from '../install/own-folder.ts'
-import { engineNamed, PYTHON_ENGINES, pinsOf } from './engines.ts'
+import { engineNamed, listPins, PYTHON_ENGINES } from './engines.ts'
 import { findPython } from './find-python.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay find python '))
@@ -68,6 +68,6 @@ describe('the Python of an engine', () => {
 
 test('every package of every engine has one pinned version', () => {
   for (const { name } of PYTHON_ENGINES) {
-    for (const pin of pinsOf(engineNamed(name))) expect(pin).toMatch(/^[a-z-]+==\d+(\.\d+)+$/)
+    for (const pin of listPins(engineNamed(name))) expect(pin).toMatch(/^[a-z-]+==\d+(\.\d+)+$/)
   }
 })

@@ -4,7 +4,7 @@ import { shellWord } from '../../domain/shell.ts'
 import type { LaunchContext } from '../contract.ts'
 import { findOwnFolder } from '../install/own-folder.ts'
 import { findProgram, isExecutable } from '../process/find-program.ts'
-import { engineNamed, pinsOf } from './engines.ts'
+import { engineNamed, listPins } from './engines.ts'
 import { interpreterIn, pythonHome, readEnvironment } from './environment.ts'
 
 interface Found {
@@ -45,7 +45,7 @@ function ownPython(engine: string, { runtimesFolder, environment: variables }: L
 function namedPython(engine: string, python: string, { projectFolder, environment }: LaunchContext): FoundPython {
   const path = locate(python, projectFolder, environment)
   if (path !== null)
-    return { path, remedy: `run: ${shellWord(python)} -m pip install ${pinsOf(engineNamed(engine)).join(' ')}` }
+    return { path, remedy: `run: ${shellWord(python)} -m pip install ${listPins(engineNamed(engine)).join(' ')}` }
   const reason = `there is no program "${python}" (named by --python, ASSAY_PYTHON or the configuration)`
   return { path, reason, remedy: 'name another, or remove the setting and run: assay setup python' }
 }

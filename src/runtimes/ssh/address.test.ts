@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { destinationOf, parseAddress } from './address.ts'
+import { formatDestination, parseAddress } from './address.ts'
 
 describe('the address of a board', () => {
   test.each([
@@ -10,7 +10,7 @@ describe('the address of a board', () => {
     ['::1', { user: null, host: '::1' }],
   ])('%s', (text, address) => {
     expect(parseAddress(text)).toEqual(address)
-    expect(destinationOf(parseAddress(text))).toBe(text.replace(/[[\]]/g, ''))
+    expect(formatDestination(parseAddress(text))).toBe(text.replace(/[[\]]/g, ''))
   })
 
   test.each([

@@ -32,6 +32,6 @@ function refused(text: string, part: string): UsageError {
 }
 
 /** As ssh takes it. */
-export function destinationOf({ user, host }: Address): string {
+export function formatDestination({ user, host }: Address): string {
   return user === null ? host : `${user}@${host}`
 }

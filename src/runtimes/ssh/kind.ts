@@ -11,7 +11,7 @@ import { findProgram } from '../process/find-program.ts'
 import { scratchFolder } from '../process/scratch-folder.ts'
 import { WORKER_VARIABLES } from '../process/worker-variables.ts'
 import { workerEntry } from '../worker-entry.ts'
-import { destinationOf, parseAddress } from './address.ts'
+import { formatDestination, parseAddress } from './address.ts'
 import { type Connection, isPlainPath } from './connection.ts'
 import type { BoardOrder } from './order.ts'
 import { SSH_SCHEMA } from './schema.ts'
@@ -59,7 +59,7 @@ export function boardName({ device, options }: Target): string {
   return `${parseAddress(device).host.toLowerCase()}:${options.port ?? 22}`
 }
 
-export function connectionOf({ device, options }: Target, projectFolder: string, control: string | null): Connection {
+export function readConnection({ device, options }: Target, projectFolder: string, control: string | null): Connection {
   const file = (option: 'identity' | 'known-hosts') => {
     const given = options[option]
     if (given === undefined) return null
@@ -68,7 +68,7 @@ export function connectionOf({ device, options }: Target, projectFolder: string,
     throw new UsageError('install', `${option}=${given}: ssh takes no file with ", \\ or \${ in its path`)
   }
   return {
-    destination: destinationOf(parseAddress(device)),
+    destination: formatDestination(parseAddress(device)),
     port: options.port ?? null,
     identity: file('identity'),
     knownHosts: file('known-hosts'),
@@ -90,7 +90,7 @@ function boardOrder(target: Target, { projectFolder, environment, owner }: Launc
   const deploy = options.deploy === undefined ? null : resolve(projectFolder, options.deploy)
   const program = options.program ?? `./${basename(deploy!)}`
   return {
-    connection: connectionOf(target, projectFolder, socket.length > LONGEST_SOCKET ? null : socket),
+    connection: readConnection(target, projectFolder, socket.length > LONGEST_SOCKET ? null : socket),
     address: addressText(target),
     scratch,
     lease: options.lease ?? SSH_SCHEMA.options.lease!,

@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/environment.ts'
 import type { Target } from '../../domain/target.ts'
 import { callBoard } from './board-command.ts'
-import { connectionOf, userHere } from './kind.ts'
+import { readConnection, userHere } from './kind.ts'
 import { type Holder, parseHolder, type Reply } from './replies.ts'
 import { SSH_SCHEMA } from './schema.ts'
 
@@ -76,7 +76,7 @@ export async function cleanBoard(target: Target, project: Project): Promise<Clea
 function call(target: Target, { folder: projectFolder, environment }: Project, text: string): Promise<Reply[]> {
   const { lease = SSH_SCHEMA.options.lease!, folder = '' } = target.options
   const settings = { lease, folder, who: userHere(), token: `free${process.pid}` }
-  return callBoard({ ...connectionOf(target, projectFolder, null), environment }, settings, text)
+  return callBoard({ ...readConnection(target, projectFolder, null), environment }, settings, text)
 }
 
 function leaseHolder(replies: readonly Reply[]): Holder | null {

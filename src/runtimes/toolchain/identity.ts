@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Environment } from '../../domain/environment.ts'
 import { StageError } from '../../domain/errors.ts'
-import { digestOf, sha256File } from '../../files/disk/digest.ts'
+import { computeDigest, sha256File } from '../../files/disk/digest.ts'
 import { compileGlob, globRoot, isGlob, walkFiles } from '../../files/disk/glob.ts'
 import { processorIdentity } from '../fingerprint.ts'
 import { locateProgram } from '../process/locate-program.ts'
@@ -10,7 +10,7 @@ import { TOOL_STAGES, type Toolchain } from './definition.ts'
 import { placeholdersIn } from './template.ts'
 
 /** The programs of all stages, found; what the compiler makes itself is not there yet. */
-export function programsOf({ argv, version, cwd }: Toolchain, environment: Environment): string[] {
+export function listPrograms({ argv, version, cwd }: Toolchain, environment: Environment): string[] {
   const templates = [version, ...TOOL_STAGES.map((stage) => argv[stage])].filter((template) => template !== null)
   const names = templates.map(([program]) => program).filter((program) => typeof program === 'string')
   return [...new Set(names)]
@@ -21,12 +21,12 @@ export function programsOf({ argv, version, cwd }: Toolchain, environment: Envir
 /** All that the tools consist of, as far as anybody said: programs, scripts among the arguments, and `files`. */
 export function filesOfToolchain(toolchain: Toolchain, environment: Environment): string[] {
   const { argv, cwd, files } = toolchain
-  const paths = [...programsOf(toolchain, environment), ...filesIn(argv, cwd), ...(files ?? []).flatMap(filesAt)]
+  const paths = [...listPrograms(toolchain, environment), ...filesIn(argv, cwd), ...(files ?? []).flatMap(filesAt)]
   return [...new Set(paths.map((path) => realpathSync(path)))].sort()
 }
 
 /** Stands for all that decides what the tools compute; null where nobody said what they consist of. */
-export async function identityOf(
+export async function identifyToolchain(
   toolchain: Toolchain,
   version: string,
   environment: Environment,
@@ -36,7 +36,7 @@ export async function identityOf(
   const digests: [string, string][] = []
   for (const path of filesOfToolchain(toolchain, environment)) digests.push([path, await sha256File(path)])
   const variables = env.map((name) => [name, environment[name] ?? null])
-  return digestOf({ version, argv, tensors, digests, variables, processor: processorIdentity() })
+  return computeDigest({ version, argv, tensors, digests, variables, processor: processorIdentity() })
 }
 
 /** Arguments that are files, such as the script that an interpreter runs. */

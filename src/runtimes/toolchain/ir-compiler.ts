@@ -2,7 +2,7 @@ import { copyFile, lstat, mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import type { IrOptions, ModelRef } from '../contract.ts'
 import { LastError } from '../worker/last-error.ts'
 import { build, prepareBuild, type ToolchainOrder } from './build.ts'
@@ -62,7 +62,7 @@ function withoutEnd(error: unknown): unknown {
 }
 
 async function keyOf(ref: ModelRef, { options, files = {} }: Target): Promise<string> {
-  if ('bytes' in ref) return digestOf({ bytes: ref.bytes, folder: ref.folder, options, files })
+  if ('bytes' in ref) return computeDigest({ bytes: ref.bytes, folder: ref.folder, options, files })
   const { mtimeMs, size, ino } = await stat(ref.path)
-  return digestOf({ path: ref.path, mtimeMs, size, ino, options, files })
+  return computeDigest({ path: ref.path, mtimeMs, size, ino, options, files })
 }

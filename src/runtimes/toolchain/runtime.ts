@@ -5,11 +5,11 @@ import type { ModelRef, OpenOptions, Probe, Runtime, Session } from '../contract
 import { WorkerFailure } from '../failure.ts'
 import { workingFolder } from '../process/locate-program.ts'
 import { build, prepareBuild, type ToolchainOrder } from './build.ts'
-import { identityOf, programsOf } from './identity.ts'
+import { identifyToolchain, listPrograms } from './identity.ts'
 import { IrCompiler } from './ir-compiler.ts'
 import { runTool } from './run-tool.ts'
 import { toolchainSession } from './session.ts'
-import { dtypesOf } from './tensor-files.ts'
+import { listDTypes } from './tensor-files.ts'
 
 /** A compiler that is a plain command line. */
 export function toolchainRuntime(order: ToolchainOrder): Runtime {
@@ -27,14 +27,14 @@ async function probe(order: ToolchainOrder): Promise<Probe> {
   const { toolchain } = order
   try {
     workingFolder(toolchain.cwd, '.')
-    const programs = programsOf(toolchain, process.env)
+    const programs = listPrograms(toolchain, process.env)
     const said = await versionOf(order)
     return {
       available: true,
       version: shortVersion(said),
       accepts: ['onnx'],
       capabilities: {
-        dtypes: dtypesOf(toolchain.tensors),
+        dtypes: listDTypes(toolchain.tensors),
         kinds: ['tensor'],
         taps: false,
         decode: false,
@@ -42,7 +42,7 @@ async function probe(order: ToolchainOrder): Promise<Probe> {
         ...(toolchain.ir.length > 0 && { forms: toolchain.ir.map(({ name }) => name) }),
       },
       detail: { file: programs.join(', ') },
-      fingerprint: await identityOf(toolchain, said, process.env),
+      fingerprint: await identifyToolchain(toolchain, said, process.env),
     }
   } catch (error) {
     if (error instanceof WorkerFailure || error instanceof StageError)

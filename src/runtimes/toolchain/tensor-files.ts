@@ -2,7 +2,7 @@ import { mkdir, open, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DTYPES, type DType } from '../../domain/dtype.ts'
 import { FormatError, StageError } from '../../domain/errors.ts'
-import { byteLengthOf, formatShape, type TensorSource, type Trace, type ValueSpec } from '../../domain/tensor.ts'
+import { countBytes, formatShape, type TensorSource, type Trace, type ValueSpec } from '../../domain/tensor.ts'
 import { readRange } from '../../files/disk/read-range.ts'
 import { openNpy, writeNpy } from '../../files/formats/npy.ts'
 import { openTrace } from '../../files/formats/safetensors.ts'
@@ -21,7 +21,7 @@ export interface TensorPlaces {
 const ENDINGS = { npy: '.npy', raw: '.bin' } as const
 
 /** NumPy itself has no bfloat16 and nothing of four bits; a raw file cannot hold strings. */
-export function dtypesOf(kind: TensorFiles): DType[] {
+export function listDTypes(kind: TensorFiles): DType[] {
   const all = Object.keys(DTYPES) as DType[]
   if (kind === 'raw') return all.filter((dtype) => dtype !== 'string')
   return all.filter((dtype) => (kind === 'npy' ? NPY_DTYPES : SAFETENSORS_DTYPES).includes(dtype))
@@ -124,7 +124,7 @@ async function readTogether(path: string, specs: readonly ValueSpec[]): Promise<
 async function openRaw(path: string, spec: ValueSpec, shapes: KnownShapes): Promise<TensorSource> {
   const [dtype, shape] = [spec.dtype!, shapes.get(spec.name)!]
   const { size } = await stat(path)
-  const needed = byteLengthOf(dtype, shape)!
+  const needed = countBytes(dtype, shape)!
   if (size !== needed) {
     const what = `${dtype} of shape ${formatShape(shape)}`
     throw new StageError(

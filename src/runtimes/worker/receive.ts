@@ -1,4 +1,4 @@
-import { byteLengthOf, type TensorSource, type Trace, type TraceValue, tensorNames } from '../../domain/tensor.ts'
+import { countBytes, type TensorSource, type Trace, type TraceValue, tensorNames } from '../../domain/tensor.ts'
 import { joinBytes } from '../../tensors/join-bytes.ts'
 import { allocateBytes } from '../protocol/bytes.ts'
 import { ProtocolError } from '../protocol/frame.ts'
@@ -22,7 +22,7 @@ async function receiveTensor(channel: Channel, request: number, name: string): P
       : null
   const what = `tensor "${name}" of request ${request}`
   const { params, bytes } = await receiveParts<TensorParams>(channel, what, isOurs, (tensor) =>
-    byteLengthOf(tensor.dtype, tensor.shape),
+    countBytes(tensor.dtype, tensor.shape),
   )
   return sourceOf(params, bytes)
 }

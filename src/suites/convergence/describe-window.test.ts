@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { MetricRule, Recording } from '../../domain/convergence.ts'
 import { judgeWindow } from './curves/judge-window.ts'
-import { curveOf, outputOf } from './describe-window.ts'
+import { describeSeries, traceCurve } from './describe-window.ts'
 
 const EXACT: MetricRule = { comparison: '==', tolerance: { kind: 'exact' }, warmUpSteps: 0, maxOutliers: 0 }
 
@@ -13,7 +13,7 @@ function judged(rule: MetricRule, recorded: readonly number[], ...replays: (read
 }
 
 function metricsOf(recorded: readonly number[], replayed: readonly number[]) {
-  return outputOf(judged(EXACT, recorded, replayed)[0]!).metrics
+  return describeSeries(judged(EXACT, recorded, replayed)[0]!).metrics
 }
 
 test('reason, worst places and curve agree on the worst step: by what was allowed there', () => {
@@ -21,14 +21,14 @@ test('reason, worst places and curve agree on the worst step: by what was allowe
   const rule: MetricRule = { ...EXACT, tolerance: { kind: 'rel', margin: 0.1 } }
   const [series] = judged(rule, [100, 10, 1], [115, 13, 1.2])
   expect(series!.reason).toContain('worst at step 1: 13, limit 9 … 11')
-  expect(outputOf(series!).worst.map(({ index }) => index)).toEqual([[1], [2], [0]])
-  expect(curveOf(series!, 1).furthest).toEqual({ step: 1, replay: 0 })
+  expect(describeSeries(series!).worst.map(({ index }) => index)).toEqual([[1], [2], [0]])
+  expect(traceCurve(series!, 1).furthest).toEqual({ step: 1, replay: 0 })
 })
 
 test('a long curve keeps the step to be looked at', () => {
   const recorded = Array.from({ length: 5000 }, () => 1)
   const [series] = judged(EXACT, recorded, recorded.with(4321, 2))
-  const { steps, furthest } = curveOf(series!, 1)
+  const { steps, furthest } = traceCurve(series!, 1)
   expect([steps.length, steps.includes(4321), furthest]).toEqual([513, true, { step: 4321, replay: 0 }])
 })
 

@@ -5,7 +5,7 @@ import { furthestPoint, worstFirst } from './curves/worst-point.ts'
 const WORST_PLACES = 5
 
 /** A metric under one label as the record shows it. */
-export function outputOf(series: JudgedSeries): OutputResult {
+export function describeSeries(series: JudgedSeries): OutputResult {
   const { name, verdict, rule, reason, beyond } = series
   return {
     name,
@@ -71,7 +71,7 @@ function allowedOf({ reference, target, low, high }: JudgedPoint): number {
 /** Points that a curve keeps; a terminal and a page draw no more. */
 const MOST_POINTS = 512
 
-export function curveOf({ name, verdict, points, replayNames, noise }: JudgedSeries, replays: number): Curve {
+export function traceCurve({ name, verdict, points, replayNames, noise }: JudgedSeries, replays: number): Curve {
   const furthest = furthestPoint(points)
   const pointsAt = byStep(points)
   const steps = thinned(
@@ -121,7 +121,7 @@ function thinned(steps: readonly number[], kept: number | undefined): number[] {
 }
 
 /** All problems, worst first: missing values, then numbers. */
-export function reasonOf({ problems, series }: WindowJudgement): string | undefined {
+export function explainWindow({ problems, series }: WindowJudgement): string | undefined {
   const numbers = series
     .filter(({ verdict }) => verdict !== 'pass')
     .map(({ name, reason }) => `${name}: ${reason ?? 'not as recorded'}`)

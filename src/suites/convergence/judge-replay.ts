@@ -5,13 +5,13 @@ import { toJson } from '../../domain/json.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { locateCheckpoint } from './config/checkpoint-path.ts'
 import type { WindowJudgement } from './curves/contract.ts'
-import { compareReplays, judgementOf } from './judge-replays.ts'
+import { compareReplays, judgeReplays } from './judge-replays.ts'
 import type { ConvergenceOptions, PlannedTest } from './planned-test.ts'
 import { isHealthy } from './program-error.ts'
 import type { Replay } from './replay.ts'
 import { settledReplay } from './settled-replay.ts'
 import { checkpointSum } from './storage/checkpoint-sum.ts'
-import { factsOf, type WindowUnderTest } from './window-under-test.ts'
+import { readCheckpointFacts, type WindowUnderTest } from './window-under-test.ts'
 
 /** Replays a window from its checkpoint and compares all that was recorded. */
 export async function judgeReplay(
@@ -22,7 +22,7 @@ export async function judgeReplay(
   const replays = await replayAll(window, lab, seeds)
   const judged = compareReplays(window, replays)
   await keepCurves(lab, judged, replays.length)
-  return judgementOf(window, replays, judged, seeds)
+  return judgeReplays(window, replays, judged, seeds)
 }
 
 /** Replays each seed once, after checking that the checkpoint is the one that was gathered. */
@@ -44,7 +44,7 @@ export function usableSeeds({ test }: PlannedTest, seeds: readonly number[]): re
 }
 
 async function checkCheckpoint(path: string, window: WindowUnderTest, lab: Lab): Promise<void> {
-  const facts = factsOf(window)
+  const facts = readCheckpointFacts(window)
   if (!window.sidecar) return
   if (!facts) throw strangeWindow(window)
   await lab.step({ title: 'check the checkpoint', stage: 'inputs', key: null }, async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Recording } from '../../domain/convergence.ts'
-import { compareReplays, judgementOf } from './judge-replays.ts'
+import { compareReplays, judgeReplays } from './judge-replays.ts'
 import type { PlannedTest } from './planned-test.ts'
 import type { Replay } from './replay.ts'
 import {
@@ -19,7 +19,7 @@ const planned = await demoPlan()
 
 function judged(replays: readonly Replay[], more: Partial<WindowUnderTest> = {}, plan: PlannedTest = planned) {
   const window = demoWindow(plan, more)
-  return judgementOf(window, replays, compareReplays(window, replays), [])
+  return judgeReplays(window, replays, compareReplays(window, replays), [])
 }
 
 /** Steps 4 to 6, some of them changed. */
@@ -196,7 +196,7 @@ describe('several seeds', () => {
     const seedless = await demoPlan([['      seed: { key: "--seed", set_in_script: true }\n', '']])
     const window = demoWindow(seedless)
     const replays = [demoReplay(demoSteps(4, 6))]
-    const { figures } = judgementOf(window, replays, compareReplays(window, replays), [1, 2])
+    const { figures } = judgeReplays(window, replays, compareReplays(window, replays), [1, 2])
     expect(figures!.at(-1)).toBe('--seeds has no effect: demo has no flags.run.seed, the flag for its seed')
   })
 })

@@ -7,13 +7,13 @@ import type { Judgement } from '../../runs/contract.ts'
 import type { CheckpointFacts } from './config/contract.ts'
 import type { WindowJudgement } from './curves/contract.ts'
 import { judgeWindow } from './curves/judge-window.ts'
-import { curveOf, outputOf, reasonOf } from './describe-window.ts'
+import { describeSeries, explainWindow, traceCurve } from './describe-window.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { isHealthy, programError } from './program-error.ts'
-import { provenanceOf } from './provenance.ts'
+import { describeProvenance } from './provenance.ts'
 import type { Replay } from './replay.ts'
 import { isRedone } from './replay-window.ts'
-import { factsOf, rulesOf, type WindowUnderTest } from './window-under-test.ts'
+import { chooseRules, readCheckpointFacts, type WindowUnderTest } from './window-under-test.ts'
 
 /** Compares what replays of a window logged with what was recorded; no program is needed for it. */
 export function compareReplays(window: WindowUnderTest, replays: readonly Replay[]): WindowJudgement {
@@ -22,8 +22,8 @@ export function compareReplays(window: WindowUnderTest, replays: readonly Replay
   const broken = replays.flatMap(({ brokeAt }) => brokeAt?.step ?? [])
   const last = Math.min(Number.POSITIVE_INFINITY, ...broken)
   const upTo = (recording: Recording) => new Map([...recording].filter(([step]) => step <= last))
-  const samples = factsOf(window)?.samples ?? []
-  const rules = rulesOf(window)
+  const samples = readCheckpointFacts(window)?.samples ?? []
+  const rules = chooseRules(window)
   const judged = judgeWindow({
     rules,
     recorded: upTo(entry.results),
@@ -38,19 +38,19 @@ export function compareReplays(window: WindowUnderTest, replays: readonly Replay
 }
 
 /** The judgement, from the comparison and from how the programs ended. */
-export function judgementOf(
+export function judgeReplays(
   window: WindowUnderTest,
   replays: readonly Replay[],
   judged: WindowJudgement,
   seeds: readonly number[],
 ): Judgement {
-  const facts = factsOf(window)
+  const facts = readCheckpointFacts(window)
   const failed = replays.find(({ outcome }) => !isHealthy(outcome))
   const error = failed ? programError(failed) : nothingLogged(judged, replays)
   // Of a program that logged nothing there is nothing to show beside its error.
   const shown = judged.coverage.compared > 0 ? judged.series : []
   const isBroken = replays.some(({ brokeAt }) => brokeAt !== null)
-  const outputs = shown.map(outputOf)
+  const outputs = shown.map(describeSeries)
   return {
     verdict: error ? 'error' : isBroken && judged.verdict === 'pass' ? 'fail' : judged.verdict,
     ...reasonFor(window, judged, replays, error),
@@ -60,7 +60,7 @@ export function judgementOf(
     metrics: worstMetrics(outputs),
     outputs,
     worst: [],
-    curves: shown.map((series) => curveOf(series, replays.length)),
+    curves: shown.map((series) => traceCurve(series, replays.length)),
     figures: [...figuresOf(window, replays), ...seedless(window.planned, seeds), ...(facts?.warnings ?? [])],
     measurements: measurementsOf(window, replays),
   }
@@ -79,7 +79,7 @@ function reasonFor(
   error: CaseError | null,
 ) {
   const hints = judged.verdict === 'pass' ? [] : offByOne(window, replays)
-  const reason = [error ? undefined : reasonOf(judged), ...replays.flatMap(breakText), ...hints]
+  const reason = [error ? undefined : explainWindow(judged), ...replays.flatMap(breakText), ...hints]
     .filter(Boolean)
     .join('; ')
   return reason === '' ? {} : { reason }
@@ -112,7 +112,7 @@ function flagsOf(replays: readonly Replay[], facts: CheckpointFacts | undefined)
 
 function figuresOf(window: WindowUnderTest, replays: readonly Replay[]): string[] {
   const { entry, planned } = window
-  const judged = rulesOf(window)
+  const judged = chooseRules(window)
   const absent = Object.keys(planned.test.rules).filter((name) => !Object.hasOwn(judged, name))
   const steps = [...entry.results.keys()]
   const warnings = [...new Set(replays.flatMap(({ outcome }) => outcome.warnings))]
@@ -120,13 +120,13 @@ function figuresOf(window: WindowUnderTest, replays: readonly Replay[]): string[
   return [
     `steps ${steps[0]} to ${steps.at(-1)} from ${entry.checkpoint}${seeds.length > 0 ? `, seeds ${seeds.join(', ')}` : ''}`,
     ...(absent.length > 0 ? [`without ${absent.join(', ')}, which no step of this window logged`] : []),
-    ...notesOf(replays),
+    ...describeReplays(replays),
     ...warnings,
   ]
 }
 
 /** Seeds have them in common. */
-export function notesOf(replays: readonly Replay[]): string[] {
+export function describeReplays(replays: readonly Replay[]): string[] {
   return [...new Set(replays.flatMap(({ notes }) => notes))]
 }
 
@@ -141,7 +141,7 @@ function measurementsOf(
 ): Record<string, string | number> {
   return {
     'reference.manifest': basename(planned.storage.manifestPath),
-    ...(sidecar && provenanceOf(sidecar, entry.startStep)),
+    ...(sidecar && describeProvenance(sidecar, entry.startStep)),
     'target.command': (replays[0]?.argv ?? []).join(' '),
     ...(sidecar &&
       sidecar.configDigest !== planned.test.digest && { 'target.configuration': 'changed since gathering' }),

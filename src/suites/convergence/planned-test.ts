@@ -29,12 +29,12 @@ export interface ConvergenceOptions {
 }
 
 /** The step that replays are told to resume at: configured, learnt, or as documented. */
-export async function startOf({ test, storage }: PlannedTest): Promise<ResumeAt> {
+export async function findStart({ test, storage }: PlannedTest): Promise<ResumeAt> {
   return test.resumeAt ?? (await storage.learntStart()) ?? 'last_step'
 }
 
 /** The file or folder that the program writes its metrics to; null: it prints them. */
-export function sourcePathOf({ test, cwd, storage }: PlannedTest): string | null {
+export function findSourcePath({ test, cwd, storage }: PlannedTest): string | null {
   const { source } = test.parsing
   return 'path' in source ? resolve(cwd, source.path.replaceAll('{checkpoints}', storage.checkpoints)) : null
 }

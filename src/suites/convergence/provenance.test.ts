@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keptDates, provenanceOf } from './provenance.ts'
+import { describeProvenance, keptDates } from './provenance.ts'
 import { demoPlan, demoSidecar } from './testing/demo-window.ts'
 
 const git = (commit: string, isDirty = false) => ({ commit, isDirty })
@@ -13,12 +13,12 @@ const sidecar = demoSidecar(await demoPlan(), {
 })
 
 test('a window is of its last renewal, else of the interrupted gathering that recorded it, else of the last one', () => {
-  expect(provenanceOf(sidecar, 3)).toEqual({ 'reference.renewed': '2027-05-01', 'reference.commit': 'better' })
-  expect(provenanceOf(sidecar, 0)).toEqual({
+  expect(describeProvenance(sidecar, 3)).toEqual({ 'reference.renewed': '2027-05-01', 'reference.commit': 'better' })
+  expect(describeProvenance(sidecar, 0)).toEqual({
     'reference.gathered': '2027-01-01',
     'reference.commit': 'first with changes',
   })
-  expect(provenanceOf(sidecar, 7)).toEqual({
+  expect(describeProvenance(sidecar, 7)).toEqual({
     'reference.gathered': '2027-03-01T10:00:00.000Z',
     'reference.commit': 'last',
   })

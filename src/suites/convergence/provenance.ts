@@ -1,7 +1,7 @@
 import type { DatedWindows, Sidecar } from './config/contract.ts'
 
 /** When and at which commit the values of a window were recorded: gathered, or renewed since. */
-export function provenanceOf({ gatheredAt, git, earlier, renewals }: Sidecar, startStep: number) {
+export function describeProvenance({ gatheredAt, git, earlier, renewals }: Sidecar, startStep: number) {
   const isOf = ({ startSteps }: DatedWindows) => startSteps.includes(startStep)
   const renewal = renewals.findLast(isOf)
   const { at, git: state } = renewal ?? earlier.find(isOf) ?? { at: gatheredAt, git }

@@ -4,7 +4,7 @@ import type { GitState, Sidecar } from './config/contract.ts'
 import { sampleWindow } from './gather/gather-samples.ts'
 import { wholeRecording } from './gather/whole-recording.ts'
 import { replayAll } from './judge-replay.ts'
-import { notesOf } from './judge-replays.ts'
+import { describeReplays } from './judge-replays.ts'
 import { NOTHING_COMPARED } from './nothing-compared.ts'
 import type { ConvergenceOptions } from './planned-test.ts'
 import { renewalChanges } from './renewal-changes.ts'
@@ -33,7 +33,7 @@ export async function renewWindow(
     figures: [
       ...(changes.length > 0 ? changes : ['same as recorded']),
       ...forgotten(window, seeds),
-      ...notesOf([replay!]),
+      ...describeReplays([replay!]),
     ],
     measurements: { 'target.command': replay!.argv.join(' ') },
   }

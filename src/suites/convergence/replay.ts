@@ -4,7 +4,7 @@ import type { Lab } from '../../runs/contract.ts'
 import type { ConvergenceTest, ManifestEntry, ResumeAt } from './config/contract.ts'
 import { replayArgv } from './config/program-argv.ts'
 import { pythonPattern } from './config/python-pattern.ts'
-import { type PlannedTest, sourcePathOf } from './planned-test.ts'
+import { findSourcePath, type PlannedTest } from './planned-test.ts'
 import type { ProgramOutcome } from './program/contract.ts'
 import { runProgram } from './program/run-program.ts'
 import { within } from './program/within.ts'
@@ -83,7 +83,7 @@ async function attempt(
       lab.progress(reader.progress)
       return isWanted
     }
-    const outcome = await runProgram({ ...programOf(planned, folder), argv, signal: lab.signal, onEvents })
+    const outcome = await runProgram({ ...planProgram(planned, folder), argv, signal: lab.signal, onEvents })
     if (attempts <= test.retries.attempts && isInfrastructure(test, outcome) && !lab.signal.aborted) continue
     const { recording, early, brokeAt } = reader
     return { seed, resumeAt, argv, recording, early, brokeAt, outcome, attempts, replays: 1, notes: [] }
@@ -91,14 +91,14 @@ async function attempt(
 }
 
 /** What is the same for every start of a test's program. */
-export function programOf(planned: PlannedTest, folder: string) {
+export function planProgram(planned: PlannedTest, folder: string) {
   const { test, cwd, environment, onOutput } = planned
   return {
     cwd,
     environment: { ...environment, ...test.environment },
     stream: test.logOutput,
     parsing: test.parsing,
-    sourcePath: sourcePathOf(planned),
+    sourcePath: findSourcePath(planned),
     limits: {
       idleMs: test.idleSeconds * 1000,
       totalMs: test.totalSeconds === null ? null : test.totalSeconds * 1000,

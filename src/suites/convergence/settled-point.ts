@@ -3,7 +3,7 @@ import type { Lab } from '../../runs/contract.ts'
 import { type GatherPoint, gatherPoint } from './gather/gather-point.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { settledReplay } from './settled-replay.ts'
-import { metricsOf } from './window-under-test.ts'
+import { listMetrics } from './window-under-test.ts'
 
 /**
  * Where an interrupted gathering goes on. A program that does the last step of its checkpoint again would record other
@@ -13,7 +13,7 @@ export async function settledPoint(planned: PlannedTest, startOver: boolean, lab
   const from = await gatherPoint(planned, startOver)
   if (!from || !isOpen(planned, from)) return from
   const entry = { ...from.reopens, checkpoint: from.reach.checkpointInput }
-  const window = { planned, entry, sidecar: null, windows: 1, recorded: metricsOf([entry]) }
+  const window = { planned, entry, sidecar: null, windows: 1, recorded: listMetrics([entry]) }
   const { resumeAt, replays } = await settledReplay(window, { checkpointInput: entry.checkpoint, seed: null }, lab)
   if (resumeAt === 'last_step' && replays > 1) throw cannotGoOn(from)
   return gatherPoint(planned, startOver, resumeAt)

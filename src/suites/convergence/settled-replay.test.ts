@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Result } from '../../domain/result.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { Storage } from './storage/storage.ts'
-import { gatherDemo, renewDemo, replayDemo, verdictsOf } from './testing/demo-run.ts'
+import { gatherDemo, listVerdicts, renewDemo, replayDemo } from './testing/demo-run.ts'
 import { withVariables } from './testing/demo-window.ts'
 import { documentedCopy, documentedPlan } from './testing/documented-training.ts'
 
@@ -36,7 +36,7 @@ describe('the documented configuration, with a program that begins with the step
   test.each(READINGS)('passes with all steps compared where its run_for is read as %s', async (READING) => {
     const planned = await copied({ READING })
     const results = await replayDemo(planned)
-    expect(verdictsOf(results)).toEqual(ALL_PASS)
+    expect(listVerdicts(results)).toEqual(ALL_PASS)
     expect(results.map(({ coverage }) => coverage)).toEqual(Array(3).fill({ compared: 3, expected: 3 }))
     // The first window shows it, those after it begin where they should.
     expect(results.map(replaysOf)).toEqual([
@@ -66,7 +66,7 @@ describe('the documented configuration, with a program that begins with the step
     ])
     expect(await learntBy(planned)).toBe('next_step')
     const again = await replayDemo({ ...nextRun(planned), tell: (text) => told.push(text) })
-    expect([verdictsOf(again), again.map(({ flags }) => flags), told.length]).toEqual([ALL_PASS, [[], [], []], 1])
+    expect([listVerdicts(again), again.map(({ flags }) => flags), told.length]).toEqual([ALL_PASS, [[], [], []], 1])
     expect(again.flatMap(replaysOf)).toHaveLength(3)
   })
 
@@ -153,7 +153,7 @@ describe('what was remembered', () => {
     const planned = await copied({ MODE: 'after', READING: 'count' })
     await planned.storage.learnStart('next_step')
     const results = await replayDemo(nextRun(planned), {}, 'ckpt_4 or ckpt_9')
-    expect(verdictsOf(results)).toEqual(ALL_PASS.slice(1))
+    expect(listVerdicts(results)).toEqual(ALL_PASS.slice(1))
     expect(results.map((result) => replaysOf(result).length)).toEqual([2, 1])
     expect(results[0]!.figures![1]).toMatch(
       /^the program did not begin with step 5, .*: replayed from step 4, as documented$/,
@@ -165,7 +165,7 @@ describe('what was remembered', () => {
     const planned = await copied()
     rmSync(planned.storage.sidecarPath)
     const results = await replayDemo(planned)
-    expect([verdictsOf(results), results.map((result) => replaysOf(result).length)]).toEqual([ALL_PASS, [1, 2, 1]])
+    expect([listVerdicts(results), results.map((result) => replaysOf(result).length)]).toEqual([ALL_PASS, [1, 2, 1]])
     expect(results[1]!.figures!.at(-1)).toContain(
       'another tool has no place to remember this: resume_at: next_step in the configuration avoids the first replay',
     )
@@ -179,7 +179,7 @@ describe('what was remembered', () => {
     const told: string[] = []
     const results = await replayDemo({ ...planned, tell: (text) => told.push(text) })
     chmodSync(planned.storage.folder, 0o700)
-    expect([verdictsOf(results), results.map((result) => replaysOf(result).length)]).toEqual([ALL_PASS, [1, 2, 1]])
+    expect([listVerdicts(results), results.map((result) => replaysOf(result).length)]).toEqual([ALL_PASS, [1, 2, 1]])
     expect(told).toEqual([
       expect.stringMatching(/this is not remembered: no permission to write storage\/bert.*avoids the first replay$/),
     ])

@@ -6,7 +6,7 @@ import type { ConvergenceTest } from './config/contract.ts'
 import { readConvergenceTests } from './config/read-tests.ts'
 import type { PlannedTest } from './planned-test.ts'
 import { Storage } from './storage/storage.ts'
-import { gatherDemo, replayDemo, verdictsOf } from './testing/demo-run.ts'
+import { gatherDemo, listVerdicts, replayDemo } from './testing/demo-run.ts'
 import { withVariables } from './testing/demo-window.ts'
 
 /** Trains by a formula and writes its metrics where FORMAT says; the stream has steps and saves only. */
@@ -134,7 +134,7 @@ test.each(['csv', 'jsonl-file', 'tensorboard', 'jsonl'] as const)(
     const { results } = manifest[1]!
     expect([...results.keys()]).toEqual([4, 5, 6])
     expect(Number(Object.values(results.get(4)!.loss!)[0])).toBe(Math.fround(1 / 3 / 5))
-    expect(verdictsOf(await replayDemo(planned))).toEqual([
+    expect(listVerdicts(await replayDemo(planned))).toEqual([
       'sourced/ckpt_0 pass',
       'sourced/ckpt_3 pass',
       'sourced/ckpt_7 pass',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Result } from '../../domain/result.ts'
 import type { PlannedTest } from './planned-test.ts'
-import { copyOf, gatherDemo, renewDemo, replayDemo, verdictsOf } from './testing/demo-run.ts'
+import { copyTest, gatherDemo, listVerdicts, renewDemo, replayDemo } from './testing/demo-run.ts'
 import { demoPlan, demoSteps, withVariables } from './testing/demo-window.ts'
 
 const ALL_PASS = ['demo/ckpt_0 pass', 'demo/ckpt_3 pass', 'demo/ckpt_7 pass']
@@ -21,14 +21,14 @@ const manifestOf = ({ storage }: PlannedTest) => readFileSync(storage.manifestPa
 describe('replaying', () => {
   test('what has not changed passes, window by window in the order of their steps', async () => {
     const results = await replayDemo(gathered)
-    expect(verdictsOf(results)).toEqual(ALL_PASS)
+    expect(listVerdicts(results)).toEqual(ALL_PASS)
     expect(results.map(({ coverage }) => coverage.compared)).toEqual([3, 3, 3])
     expect(results[1]!.artifacts.map(({ name }) => name).sort()).toEqual(['curves.json', 'program.log'])
     expect(results[1]!.measurements['target.command']).toMatch(/ --resume .*model_3\.ckpt --start 4 --until 7$/)
   })
 
   test('a copy in another folder is judged as the one that was gathered there', async () => {
-    const copy = await copyOf(gathered)
+    const copy = await copyTest(gathered)
     // Only where its checkpoint and its manifest lie differs, and when it was judged.
     const comparable = (results: readonly Result[]) =>
       results.map(({ origin: _origin, steps: _steps, durationsMs: _durations, artifacts, measurements, ...rest }) => {
@@ -40,7 +40,7 @@ describe('replaying', () => {
     )
     expect(comparable(here!)).toEqual(comparable(there!))
     // What is worse fails from the window on where it shows.
-    expect(verdictsOf(here!)).toEqual(['demo/ckpt_0 pass', 'demo/ckpt_3 fail', 'demo/ckpt_7 fail'])
+    expect(listVerdicts(here!)).toEqual(['demo/ckpt_0 pass', 'demo/ckpt_3 fail', 'demo/ckpt_7 fail'])
   })
 
   test('with several seeds, all of them are replayed and named', async () => {
@@ -75,7 +75,7 @@ describe('replaying', () => {
       'timeouts:',
       'retries: { attempts: 1, exit_codes: [75], patterns: ["device lo.t"] }\n  timeouts:',
     ] as const
-    const planned = await copyOf(gathered, [retries])
+    const planned = await copyTest(gathered, [retries])
     const busy = await replayDemo(withVariables(planned, { MODE: 'busy' }), {}, 'ckpt_3')
     expect(busy[0]).toMatchObject({ verdict: 'pass', flags: ['retried'] })
     const crashed = await replayDemo(withVariables(planned, { MODE: 'crash' }), {}, 'ckpt_3')
@@ -85,7 +85,7 @@ describe('replaying', () => {
   })
 
   test('a shorter window in the configuration leaves the recorded one whole', async () => {
-    const shorter = await copyOf(gathered, [['after_save: 3', 'after_save: 1']])
+    const shorter = await copyTest(gathered, [['after_save: 3', 'after_save: 1']])
     const [result] = await replayDemo(shorter, {}, 'ckpt_3')
     expect(result).toMatchObject({ verdict: 'pass', coverage: { compared: 3, expected: 3 } })
     expect(result!.measurements['target.configuration']).toBe('changed since gathering')
@@ -104,11 +104,11 @@ describe('what cannot be replayed is an error', () => {
   })
 
   test('a checkpoint that is gone, and one that is another one', async () => {
-    const planned = await copyOf(gathered)
+    const planned = await copyTest(gathered)
     rmSync(join(planned.storage.checkpoints, 'model_3.ckpt'))
     writeFileSync(join(planned.storage.checkpoints, 'model_7.ckpt'), '9')
     const results = await replayDemo(planned)
-    expect(verdictsOf(results)).toEqual(['demo/ckpt_0 pass', 'demo/ckpt_3 error', 'demo/ckpt_7 error'])
+    expect(listVerdicts(results)).toEqual(['demo/ckpt_0 pass', 'demo/ckpt_3 error', 'demo/ckpt_7 error'])
     expect(results[1]!.error!.message).toContain('model_3.ckpt')
     expect(results[2]!.error!.message).toContain(
       'ckpts/model_7.ckpt is not the checkpoint that was gathered (of the same size)',
@@ -116,7 +116,7 @@ describe('what cannot be replayed is an error', () => {
   })
 
   test('a checkpoint outside of the storage', async () => {
-    const planned = await copyOf(gathered)
+    const planned = await copyTest(gathered)
     await planned.storage.change((manifest, sidecar) => [
       manifest.map((entry) => (entry.startStep === 3 ? { ...entry, checkpoint: '../../x' } : entry)),
       sidecar,
@@ -129,16 +129,16 @@ describe('what cannot be replayed is an error', () => {
   })
 
   test('a window that the sidecar does not know, and one that the manifest lost', async () => {
-    const unknown = await copyOf(gathered)
+    const unknown = await copyTest(gathered)
     await unknown.storage.change((manifest, sidecar) => {
       const { 3: _lost, ...others } = sidecar!.checkpoints
       return [manifest, { ...sidecar!, checkpoints: others }]
     })
     const [result] = await replayDemo(unknown, {}, 'ckpt_3')
     expect(result!.error!.message).toContain('does not know ckpt_3, so it belongs to another gathering')
-    const lost = await copyOf(gathered)
+    const lost = await copyTest(gathered)
     await lost.storage.change((manifest, sidecar) => [manifest.slice(0, 2), sidecar])
-    expect(verdictsOf(await replayDemo(lost))).toEqual(['demo/manifest error', ...ALL_PASS.slice(0, 2)])
+    expect(listVerdicts(await replayDemo(lost))).toEqual(['demo/manifest error', ...ALL_PASS.slice(0, 2)])
   })
 })
 
@@ -149,14 +149,14 @@ test('programs that write their metrics to one file exclude each other', async (
     ...gathered.test,
     parsing: { ...parsing, source: { kind: 'csv', path: '{checkpoints}/m.csv' } as const },
   }
-  const { caseOf } = await import('./suite.ts')
-  expect(caseOf({ ...toFile, test }, 'gather', false).exclusive).toEqual([join(toFile.storage.checkpoints, 'm.csv')])
-  expect(caseOf(gathered, 'gather', true).exclusive).toEqual(['training'])
+  const { makeCase } = await import('./suite.ts')
+  expect(makeCase({ ...toFile, test }, 'gather', false).exclusive).toEqual([join(toFile.storage.checkpoints, 'm.csv')])
+  expect(makeCase(gathered, 'gather', true).exclusive).toEqual(['training'])
 })
 
 describe('renewing', () => {
   test('puts what a replay gave into the manifest, shows the change, and passes afterwards', async () => {
-    const planned = withVariables(await copyOf(gathered), WORSE)
+    const planned = withVariables(await copyTest(gathered), WORSE)
     const git = async () => ({ commit: 'better', isDirty: false })
     const [result] = await renewDemo(planned, { git }, 'ckpt_3')
     expect([result!.verdict, result!.figures]).toEqual([
@@ -173,7 +173,7 @@ describe('renewing', () => {
   })
 
   test('says so where nothing changed, and drops what other seeds gave unless they are renewed too', async () => {
-    const planned = await copyOf(gathered)
+    const planned = await copyTest(gathered)
     const samples = [1, 2].map((seed) => ({ seed, results: demoSteps(4, 6) }))
     await planned.storage.change((manifest, sidecar) => {
       const facts = Object.entries(sidecar!.checkpoints).map(([step, known]) => [step, { ...known, samples }])
@@ -190,7 +190,7 @@ describe('renewing', () => {
   })
 
   test.each(['nan', 'few', 'crash', 'no-accuracy', 'one-label'])('never takes a replay with %s', async (MODE) => {
-    const planned = withVariables(await copyOf(gathered), { MODE })
+    const planned = withVariables(await copyTest(gathered), { MODE })
     const before = manifestOf(planned)
     const [result] = await renewDemo(planned, {}, 'ckpt_3')
     expect(result).toMatchObject({
@@ -201,7 +201,7 @@ describe('renewing', () => {
   })
 
   test('leaves what has no rule now as it was recorded', async () => {
-    const planned = await copyOf(gathered, [['    accuracy: { margin: 0.1, comparison: ">=" }\n', '']])
+    const planned = await copyTest(gathered, [['    accuracy: { margin: 0.1, comparison: ">=" }\n', '']])
     const before = (await planned.storage.manifest())[1]!.results.get(4)!
     const [result] = await renewDemo(withVariables(planned, WORSE), {}, 'ckpt_3')
     expect(result!.figures!.map((figure) => figure.split(':')[0])).toEqual(['loss.main', 'loss.penalty'])
@@ -210,14 +210,14 @@ describe('renewing', () => {
   })
 
   test('works on a manifest of another tool, with paths relative to ckpts', async () => {
-    const planned = await copyOf(gathered)
+    const planned = await copyTest(gathered)
     rmSync(planned.storage.sidecarPath)
     const manifest = await planned.storage.manifest()
     await planned.storage.write(
       manifest.map((entry) => ({ ...entry, checkpoint: entry.checkpoint.replace('ckpts/', '') })),
       null,
     )
-    expect(verdictsOf(await replayDemo(planned, {}, 'ckpt_3'))).toEqual(['demo/ckpt_3 pass'])
+    expect(listVerdicts(await replayDemo(planned, {}, 'ckpt_3'))).toEqual(['demo/ckpt_3 pass'])
     const [result] = await renewDemo(withVariables(planned, WORSE), {}, 'ckpt_3')
     expect(result!.verdict).toBe('captured')
     expect([

@@ -3,9 +3,9 @@ import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { Manifest, Sidecar } from './config/contract.ts'
 import { doubtGathering, judgeDoubt } from './doubt-gathering.ts'
 import { judgeReplay } from './judge-replay.ts'
-import { type ConvergenceOptions, type PlannedTest, sourcePathOf } from './planned-test.ts'
+import { type ConvergenceOptions, findSourcePath, type PlannedTest } from './planned-test.ts'
 import { renewWindow } from './renew-window.ts'
-import { metricsOf, type WindowUnderTest } from './window-under-test.ts'
+import { listMetrics, type WindowUnderTest } from './window-under-test.ts'
 
 /** A window to replay, or a problem of all windows. */
 interface TrainingCase extends Case {
@@ -30,7 +30,7 @@ function windowsSuite(
     name: 'convergence',
     async *collect() {
       for (const planned of tests) {
-        const whole = caseOf(planned, 'manifest', isAlone)
+        const whole = makeCase(planned, 'manifest', isAlone)
         if (!planned.storage.exists) {
           yield { ...whole, judge: () => Promise.reject(notGathered(planned)) }
           continue
@@ -40,7 +40,7 @@ function windowsSuite(
         if (doubt !== null) yield { ...whole, judge: async () => judgeDoubt(doubt, planned) }
         for (const window of windowsOf(planned, manifest, sidecar)) {
           const { startStep } = window.entry
-          const c = caseOf(planned, `ckpt_${startStep}`, isAlone)
+          const c = makeCase(planned, `ckpt_${startStep}`, isAlone)
           yield { ...c, place: startStep, judge: (lab) => judge(window, lab) }
         }
       }
@@ -51,16 +51,16 @@ function windowsSuite(
 
 function windowsOf(planned: PlannedTest, manifest: Manifest, sidecar: Sidecar | null): WindowUnderTest[] {
   const entries = manifest.filter(({ results }) => results.size > 0)
-  const recorded = metricsOf(entries)
+  const recorded = listMetrics(entries)
   return entries.map((entry) => ({ planned, entry, sidecar, windows: entries.length, recorded }))
 }
 
-export function caseOf(planned: PlannedTest, scope: string, isAlone: boolean): Case {
+export function makeCase(planned: PlannedTest, scope: string, isAlone: boolean): Case {
   const { name } = planned.test
   const id = `${name}/${scope}`
   const sides = { reference: 'recorded', target: 'replayed' }
   const origin = planned.storage.shownManifest
-  const source = sourcePathOf(planned)
+  const source = findSourcePath(planned)
   // Two programs that write one file would read each other's metrics.
   const exclusive = [...(isAlone ? ['training'] : []), ...(source === null ? [] : [source])]
   return { id, suite: 'convergence', model: name, scope, ...sides, origin, affinity: id, exclusive, aliases: [] }

@@ -12,19 +12,19 @@ export interface WindowUnderTest {
   readonly recorded: ReadonlySet<string>
 }
 
-export function factsOf({ entry, sidecar }: WindowUnderTest): CheckpointFacts | undefined {
+export function readCheckpointFacts({ entry, sidecar }: WindowUnderTest): CheckpointFacts | undefined {
   return sidecar?.checkpoints[entry.startStep]
 }
 
 /** Names of all metrics that some step of some window has. */
-export function metricsOf(manifest: Manifest): Set<string> {
+export function listMetrics(manifest: Manifest): Set<string> {
   const steps = manifest.flatMap(({ results }) => [...results.values()])
   return new Set(steps.flatMap((logged) => Object.keys(logged)))
 }
 
 /** A metric that is logged only sometimes is judged in the windows that have it; one that no window has was not gathered. */
-export function rulesOf({ planned, entry, recorded }: WindowUnderTest): PlannedTest['test']['rules'] {
-  const here = metricsOf([entry])
+export function chooseRules({ planned, entry, recorded }: WindowUnderTest): PlannedTest['test']['rules'] {
+  const here = listMetrics([entry])
   const rules = Object.entries(planned.test.rules).filter(([name]) => here.has(name) || !recorded.has(name))
   return rules.length === 0 ? planned.test.rules : Object.fromEntries(rules)
 }

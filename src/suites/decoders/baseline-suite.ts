@@ -1,5 +1,5 @@
 import type { Target } from '../../domain/target.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import type { Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { refuseSame } from '../tensors/refuse-same.ts'
 import { warmUp } from '../tensors/sides.ts'
@@ -8,9 +8,9 @@ import { type DecodedBatch, decodeBatches, prepareDecoder } from './decode-batch
 import type { DecoderModel } from './decoder-model.ts'
 import type { MeasuredSequence } from './gates/summarise-sequence.ts'
 import { measured, refusePositions } from './judge-decoder.ts'
-import { modelDigestsOf } from './model-identity.ts'
+import { digestModel } from './model-identity.ts'
 import { type ShapeCase, shapeCase, shapesSuite } from './shape-case.ts'
-import { shapesOf } from './shapes.ts'
+import { combineShapes } from './shapes.ts'
 import { withModelDigests } from './store/model-digests.ts'
 import type { DecodingOptions } from './suite.ts'
 
@@ -37,7 +37,7 @@ function casesOf({ models, baseline, shapes, tokensPerSequence }: BaselineSuiteO
   return models.flatMap(({ model, reference: trusted }) => {
     refuseSame(trusted, baseline)
     const sides = { reference: trusted.name, target: baseline.name }
-    return shapesOf(shapes).map((shape) => ({ ...shapeCase(model, shape, sides, tokensPerSequence), trusted }))
+    return combineShapes(shapes).map((shape) => ({ ...shapeCase(model, shape, sides, tokensPerSequence), trusted }))
   })
 }
 
@@ -66,8 +66,8 @@ async function learn(c: BaselineCase, lab: Lab, options: BaselineSuiteOptions): 
       reference: reference.model.digest,
       baseline: baseline.model.digest,
       tokenizer: model.tokenizer.digest,
-      prompts: digestOf(decoded.map(({ prompts }) => prompts.padded)),
-      ...withModelDigests(await modelDigestsOf(model.folder, options.exports)),
+      prompts: computeDigest(decoded.map(({ prompts }) => prompts.padded)),
+      ...withModelDigests(await digestModel(model.folder, options.exports)),
     },
     dataset: options.prompts.source,
     shape: { ...shape, dtype: baseline.target.options.dtype ?? 'fp32' },

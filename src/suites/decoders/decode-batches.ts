@@ -3,9 +3,9 @@ import type { Target } from '../../domain/target.ts'
 import type { Side } from '../../domain/verdict.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
-import { infoOf } from '../tensors/sides.ts'
+import { requireRuntime } from '../tensors/sides.ts'
 import { type DecodedSide, type DecodeWork, type DecodingModel, decodeSide, ledBy } from './decode-side.ts'
-import { type DecoderModel, sideModelOf } from './decoder-model.ts'
+import { type DecoderModel, makeSideModel } from './decoder-model.ts'
 import type { PromptBatch } from './prompts/prompt-batches.ts'
 import type { DecoderShape } from './shapes.ts'
 import type { TraceRole } from './store/trace-store.ts'
@@ -45,12 +45,12 @@ export async function prepareDecoder(
   model: DecoderModel,
   options: DecodingOptions,
 ): Promise<Decoder> {
-  const info = await infoOf(options, side, target)
+  const info = await requireRuntime(options, side, target)
   if (!info.capabilities.decode) {
     const message = `${target.name} cannot decode`
     throw options.areDefaults || side === 'target' ? new SkipCase(message) : new StageError('run', message, { side })
   }
-  return { side, target, info, model: await sideModelOf(model, side, target, info, options.cwd, options.exports) }
+  return { side, target, info, model: await makeSideModel(model, side, target, info, options.cwd, options.exports) }
 }
 
 /** Batch after batch; while others follow one, the reference goes on with the next. */

@@ -4,7 +4,7 @@ import { StageError } from '../../domain/errors.ts'
 import type { Logits } from '../../domain/logits.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Side } from '../../domain/verdict.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import type { KeyParts, Lab, Opening } from '../../runs/contract.ts'
 import type { DecodeRequest, DecodeStep, ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
@@ -106,24 +106,24 @@ function keyOf(
   const { model: _another, variant: _which, ...others } = options
   const hardware = files && Object.entries(files).map(([name, { content }]) => [name, content])
   const { batch, newTokens, eos, topK, keep } = work
-  const request = digestOf({ batch, newTokens, eos, topK, keep })
+  const request = computeDigest({ batch, newTokens, eos, topK, keep })
   const forced = followed && ledBy(followed)
   const from = {
     model: model.digest,
     prompts: request,
     runtime: `${runtime}${version === null ? '' : `@${version}`}:${device}`,
     options: JSON.stringify(others),
-    ...(hardware && { hardware: digestOf(hardware) }),
+    ...(hardware && { hardware: computeDigest(hardware) }),
     ...(forced && { 'tokens of the reference': forced }),
     'version and machine': info.fingerprint,
     'way of decoding': DECODE_VERSION,
   }
-  return { key: digestOf(from), from }
+  return { key: computeDigest(from), from }
 }
 
 /** Of the tokens that another side is led along, and of the ids that it is asked about. */
 export function ledBy({ trace }: DecodedSide): string {
-  return digestOf(trace.sequences.map((steps) => steps.map(({ token, top }) => [token, top.ids])))
+  return computeDigest(trace.sequences.map((steps) => steps.map(({ token, top }) => [token, top.ids])))
 }
 
 interface Asked {

@@ -27,7 +27,7 @@ export interface DecoderModel {
 }
 
 /** What a target opens: the ONNX export if it accepts one, else the folder. */
-export async function sideModelOf(
+export async function makeSideModel(
   { folder }: DecoderModel,
   side: Side,
   target: Target,

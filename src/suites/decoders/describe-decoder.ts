@@ -12,7 +12,7 @@ import type { GateOutcome } from './gates/gate-choice.ts'
 import type { Rate } from './gates/gates.ts'
 import { effectText } from './gates/paired-gate.ts'
 import type { DecoderCase, DecodersSuiteOptions } from './suite.ts'
-import { transcriptsOf } from './transcript.ts'
+import { writeTranscripts } from './transcript.ts'
 import { wholeVocabulary } from './whole-vocabulary.ts'
 
 export interface Described {
@@ -47,7 +47,7 @@ export async function describeDecoder(described: Described): Promise<Judgement> 
     outputs: [],
     worst: [],
     figures,
-    texts: await transcriptsOf(described, verdict !== 'pass'),
+    texts: await writeTranscripts(described, verdict !== 'pass'),
     measurements: {
       'decoders.gate': judgement.gate,
       'decoders.thresholds': c.plan.gate.limits.source,

@@ -1,12 +1,12 @@
 import { StageError, UsageError } from '../../domain/errors.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import type { Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { captureBaseline } from './baseline-files.ts'
 import type { DecodedBatch } from './decode-batches.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import { measured } from './judge-decoder.ts'
 import { type ShapeCase, shapeCase, shapesSuite } from './shape-case.ts'
-import { type ShapeLists, shapesOf } from './shapes.ts'
+import { combineShapes, type ShapeLists } from './shapes.ts'
 import { FOLLOWER, type InfoPair, pairsFor } from './validation-info/info-pairs.ts'
 import type { ValidationInfo } from './validation-info/validation-info.ts'
 
@@ -32,7 +32,9 @@ export function importedBaselineSuite(options: ImportedBaselineOptions): Suite {
 const SIDES = { reference: 'cpu', target: FOLLOWER }
 
 function casesOf({ models, shapes, tokensPerSequence }: ImportedBaselineOptions): ShapeCase[] {
-  return models.flatMap((model) => shapesOf(shapes).map((shape) => shapeCase(model, shape, SIDES, tokensPerSequence)))
+  return models.flatMap((model) =>
+    combineShapes(shapes).map((shape) => shapeCase(model, shape, SIDES, tokensPerSequence)),
+  )
 }
 
 async function learn(c: ShapeCase, lab: Lab, options: ImportedBaselineOptions): Promise<Judgement> {
@@ -50,7 +52,10 @@ async function learn(c: ShapeCase, lab: Lab, options: ImportedBaselineOptions): 
     reference: 'cpu',
     baseline: FOLLOWER,
     versions: { reference: 'imported', baseline: 'imported' },
-    digests: { tokenizer: model.tokenizer.digest, prompts: digestOf(decoded.map(({ prompts }) => prompts.padded.ids)) },
+    digests: {
+      tokenizer: model.tokenizer.digest,
+      prompts: computeDigest(decoded.map(({ prompts }) => prompts.padded.ids)),
+    },
     dataset,
     shape: { ...shape, dtype },
     topK,
@@ -93,7 +98,7 @@ function promptsOf({ reference: { content } }: InfoPair, promptLength: number): 
         tokens.findIndex((id) => id !== 0),
       ),
     )
-    return { text: '', ids, digest: digestOf(ids) }
+    return { text: '', ids, digest: computeDigest(ids) }
   })
   return { prompts, padded: { ids: padded, mask: [], positions: [] } }
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { FormatError } from '../../domain/errors.ts'
-import { digestOf, type FileDigests } from '../../files/disk/digest.ts'
+import { computeDigest, type FileDigests } from '../../files/disk/digest.ts'
 import { readText } from '../../files/disk/regular-file.ts'
 import { MISSING_FILE, neededFiles } from '../../models/hugging-face/hub/needed-files.ts'
 import type { OnnxExports } from './onnx-exports.ts'
@@ -11,7 +11,7 @@ import { CONFIG, type ModelDigests } from './store/model-digests.ts'
 const OF_NO_EFFECT = ['_name_or_path', 'transformers_version']
 
 /** Identifies a model by content, not by folder or name: configuration, ONNX export, weights. */
-export async function modelDigestsOf(folder: string, exports: OnnxExports): Promise<ModelDigests> {
+export async function digestModel(folder: string, exports: OnnxExports): Promise<ModelDigests> {
   const onnx = await exports.of(folder)
   return {
     [CONFIG]: await configDigest(join(folder, CONFIG)),
@@ -22,7 +22,7 @@ export async function modelDigestsOf(folder: string, exports: OnnxExports): Prom
 
 async function configDigest(path: string): Promise<string> {
   const config = JSON.parse(await readText(path)) as Record<string, unknown>
-  return digestOf(Object.fromEntries(Object.entries(config).filter(([key]) => !OF_NO_EFFECT.includes(key))))
+  return computeDigest(Object.fromEntries(Object.entries(config).filter(([key]) => !OF_NO_EFFECT.includes(key))))
 }
 
 async function weightsDigests(folder: string, digests: FileDigests): Promise<ModelDigests> {

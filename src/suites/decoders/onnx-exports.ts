@@ -1,6 +1,6 @@
 import { remember } from '../../domain/remember.ts'
 import { FileDigests } from '../../files/disk/digest.ts'
-import { decoderOf, type OnnxDecoder } from '../../models/hugging-face/onnx-decoder.ts'
+import { findDecoder, type OnnxDecoder } from '../../models/hugging-face/onnx-decoder.ts'
 
 /** ONNX exports of folders, each read and cut once in a run. */
 export class OnnxExports {
@@ -13,6 +13,6 @@ export class OnnxExports {
 
   of(path: string, variant?: string): Promise<OnnxDecoder | null> {
     const key = JSON.stringify([path, variant ?? null])
-    return remember(this.#found, key, () => decoderOf(path, this.digests, variant))
+    return remember(this.#found, key, () => findDecoder(path, this.digests, variant))
   }
 }

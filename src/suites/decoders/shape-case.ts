@@ -1,6 +1,6 @@
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { DecoderModel } from './decoder-model.ts'
-import { countedBatches, type DecoderShape, documentedId, scopeOf } from './shapes.ts'
+import { countedBatches, type DecoderShape, documentedId, nameScope } from './shapes.ts'
 
 /** One model in one shape. */
 export interface ShapeCase extends Case {
@@ -16,7 +16,7 @@ export function shapeCase(
   sides: { readonly reference: string; readonly target: string },
   tokensPerSequence: number,
 ): ShapeCase {
-  const scope = scopeOf(shape)
+  const scope = nameScope(shape)
   return {
     id: `${decoder.name}/${scope}@${sides.target}`,
     suite: 'decoders',

@@ -15,13 +15,13 @@ export interface ShapeLists {
 }
 
 /** All combinations, in the order in which the lists nest. */
-export function shapesOf({ batchSizes, promptLengths, newTokens }: ShapeLists): DecoderShape[] {
+export function combineShapes({ batchSizes, promptLengths, newTokens }: ShapeLists): DecoderShape[] {
   return batchSizes.flatMap((batchSize) =>
     promptLengths.flatMap((promptLength) => newTokens.map((count) => ({ batchSize, promptLength, newTokens: count }))),
   )
 }
 
-export function scopeOf({ batchSize, promptLength, newTokens }: DecoderShape): string {
+export function nameScope({ batchSize, promptLength, newTokens }: DecoderShape): string {
   return `b${batchSize}/s${promptLength}/n${newTokens}`
 }
 

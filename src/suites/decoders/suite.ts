@@ -7,7 +7,7 @@ import { judgeDecoder } from './judge-decoder.ts'
 import type { OnnxExports } from './onnx-exports.ts'
 import type { PromptBatches } from './prompts/prompt-batches.ts'
 import { type ShapeCase, shapeCase, shapesSuite } from './shape-case.ts'
-import { type ShapeLists, shapesOf } from './shapes.ts'
+import { combineShapes, type ShapeLists } from './shapes.ts'
 import type { TraceStore } from './store/trace-store.ts'
 import type { InfoWriter } from './validation-info/info-writer.ts'
 import type { ValidationInfo } from './validation-info/validation-info.ts'
@@ -67,7 +67,7 @@ export function decodersSuite(options: DecodersSuiteOptions): Suite {
 
 function casesOf(plan: ModelPlan, { shapes, tokensPerSequence }: DecodersSuiteOptions): DecoderCase[] {
   const { model, reference, targets } = plan
-  return shapesOf(shapes).flatMap((shape) =>
+  return combineShapes(shapes).flatMap((shape) =>
     targets.map((underTest) => {
       const sides = { reference: reference.name, target: underTest.name }
       return { ...shapeCase(model, shape, sides, tokensPerSequence), plan, underTest }

@@ -23,7 +23,7 @@ interface Place {
 }
 
 /** What both sides wrote to some prompts: first those where they part earliest. */
-export async function transcriptsOf(described: Described, hasToExplain: boolean): Promise<TextBlock[]> {
+export async function writeTranscripts(described: Described, hasToExplain: boolean): Promise<TextBlock[]> {
   if (!described.context.transcripts && !hasToExplain) return []
   const all = placesOf(described)
   const parted = all.filter(({ step }) => step !== null).sort((a, b) => a.step! - b.step!)

@@ -4,7 +4,7 @@ import { SkipCase, StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
-import { folderDigest, inputUsesOf } from '../../models/hugging-face/model-folder.ts'
+import { folderDigest, readInputUses } from '../../models/hugging-face/model-folder.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { makeInputs, type PreparedInputs } from '../tensors/inputs.ts'
 import { judgePair, type SidePair } from '../tensors/judge-pair.ts'
@@ -16,7 +16,7 @@ import {
   type CaptureSetup,
   captureSide,
   compareSides,
-  infoOf,
+  requireRuntime,
   type SideModel,
   warmUp,
 } from '../tensors/sides.ts'
@@ -117,7 +117,7 @@ async function prepareInputs(
     prepared = await makeInputs(
       c,
       inputs.filter((spec) => isWanted(spec, given)),
-      inputUsesOf(c.path),
+      readInputUses(c.path),
       options,
       folder,
     )
@@ -131,7 +131,7 @@ async function refuseAbsent({ referenceTarget }: FolderCase, options: FoldersSui
   if (!info.available && options.areDefaults) {
     throw new SkipCase(`${referenceTarget.name} is not available: ${info.reason}`)
   }
-  await infoOf(options, 'reference', referenceTarget)
+  await requireRuntime(options, 'reference', referenceTarget)
 }
 
 /** A mask is optional, but a model without one may guess it. */

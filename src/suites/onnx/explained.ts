@@ -2,10 +2,10 @@ import type { TraceComparison } from '../../compare/contract.ts'
 import { PROMISED_OPS } from '../../compare/rules/promises.ts'
 import { StageError } from '../../domain/errors.ts'
 import type { TensorSource, Trace, TraceValue } from '../../domain/tensor.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import { layerSites } from '../../onnx/layers/layer-sites.ts'
 import { moveValues } from '../../onnx/tensors/move-values.ts'
-import { domainOf } from '../../onnx/walk.ts'
+import { normaliseDomain } from '../../onnx/walk.ts'
 import type { Lab } from '../../runs/contract.ts'
 import { capture } from '../tensors/capture.ts'
 import { type Explanation, PROMISED, UNPROMISED } from '../tensors/judgement.ts'
@@ -95,7 +95,7 @@ async function errorsOf(question: Question, setup: LayerSetup): Promise<Function
 /** Of float32, which every reference adds and subtracts. */
 function isFunction({ nodes, outputs, values }: RecordedLayer): boolean {
   const [node, ...others] = nodes
-  if (!node || others.length > 0 || domainOf(node) !== '' || !PROMISED_OPS.includes(node.opType)) return false
+  if (!node || others.length > 0 || normaliseDomain(node) !== '' || !PROMISED_OPS.includes(node.opType)) return false
   return values.get(outputs[0]!)?.dtype === 'float32'
 }
 
@@ -141,7 +141,7 @@ async function explain(question: Question, setup: LayerSetup, errors: readonly F
     side: 'reference' as const,
     title: "reference with the target's functions",
     model: { format: 'onnx' as const, bytes, folder: model.model.folder },
-    modelDigest: digestOf(bytes),
+    modelDigest: computeDigest(bytes),
     expects: model.model.outputs,
     inputs: withTensors(setup.inputs.trace, given),
     inputsDigest: setup.inputs.digest,

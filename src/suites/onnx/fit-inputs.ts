@@ -2,15 +2,15 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import type { ContentKey, Lab } from '../../runs/contract.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
 import { targetKey } from '../tensors/capture.ts'
 import { type PreparedInputs, policiesFor } from '../tensors/inputs.ts'
 import type { LoadedModel } from '../tensors/load.ts'
 import { rulesFor } from '../tensors/rules.ts'
-import { type CapturedSide, infoOf, wholeModel } from '../tensors/sides.ts'
-import { noteOf } from './fit-note.ts'
+import { type CapturedSide, requireRuntime, wholeModel } from '../tensors/sides.ts'
+import { describeFit } from './fit-note.ts'
 import type { FullModelCase } from './full-model.ts'
 import { countDull, type InputSearch, isRefusal, type SearchOutcome, searchInputs } from './input-search.ts'
 import { makeFor, prepareInputs } from './prepare-inputs.ts'
@@ -51,7 +51,7 @@ export async function onFittingInputs<T>(fitting: Fitting, attempt: Attempt<T>):
   const searched = isSearchable(fitting, inputs) ? await search(fitting, inputs) : null
   if (searched?.found) {
     const better = await prepareInputs(c, model, lab, options, searched.found)
-    const note = noteOf(inputs, better, searched)
+    const note = describeFit(inputs, better, searched)
     return { outcome: await attempt.run(better), inputs: better, note, found: true }
   }
   if (isRefused) throw outcome.explain(searched?.tried ?? [])
@@ -110,7 +110,7 @@ function isSearchable({ c, options }: Fitting, { generated, dims, plain }: Prepa
 async function search(fitting: Fitting, first: PreparedInputs): Promise<SearchOutcome> {
   const { c, lab, options, model, trusted } = fitting
   const target = c.referenceTarget!
-  const info = await infoOf(options, 'reference', target)
+  const info = await requireRuntime(options, 'reference', target)
   const spec = { title: 'search for inputs that fit', stage: 'inputs', side: 'reference' } as const
   const { key, from } = searchKey(fitting, first, target, info)
   const make: InputSearch['make'] = (more, folder) => makeFor(c, model, options, folder, more)
@@ -132,7 +132,7 @@ function searchKey({ c, options, model, trusted }: Fitting, first: PreparedInput
   const key: ContentKey | null =
     info.fingerprint === null || !isPlainData
       ? null
-      : digestOf({ step: SEARCH_VERSION, ...parts, ...asked, target: targetKey(target, info) })
+      : computeDigest({ step: SEARCH_VERSION, ...parts, ...asked, target: targetKey(target, info) })
   return { key, from: { ...parts, 'way of searching': SEARCH_VERSION } }
 }
 

@@ -5,7 +5,7 @@ import type { FoundInputs, PreparedInputs } from '../tensors/inputs.ts'
 import type { SearchOutcome } from './input-search.ts'
 
 /** What a search changed and why, with the options that ask for the same. */
-export function noteOf(first: PreparedInputs, better: PreparedInputs, { found, awoken }: SearchOutcome): string {
+export function describeFit(first: PreparedInputs, better: PreparedInputs, { found, awoken }: SearchOutcome): string {
   const sizes = sizeOptions(better, found!)
   const values = valueOptions(found!)
   const refused = first.dims.filter(({ free }) => free).map(({ name, size }) => `${name}=${size}`)

@@ -11,7 +11,7 @@ import type { PreparedInputs } from '../tensors/inputs.ts'
 import { type ComparedPair, comparePair, judgeCompared, type SidePair } from '../tensors/judge-pair.ts'
 import { keepTraces, type MeasuredBand } from '../tensors/judgement.ts'
 import { type LoadedModel, loadModel } from '../tensors/load.ts'
-import { precisionOf, type RuleOf, rulesFor, undeclaredPrecision } from '../tensors/rules.ts'
+import { findPrecision, type RuleOf, rulesFor, undeclaredPrecision } from '../tensors/rules.ts'
 import {
   bothSides,
   type CapturedSide,
@@ -177,7 +177,7 @@ async function bandOf(work: Work, inputs: PreparedInputs, reference: CapturedSid
     model: trusted,
     inputs: inputs.trace,
     inputsDigest: inputs.digest,
-    precision: precisionOf({ model: work.model.model, target: c.underTest }),
+    precision: findPrecision({ model: work.model.model, target: c.underTest }),
     trace: reference.trace,
     rules,
     seed: options.seed,

@@ -1,6 +1,6 @@
 import { StageError } from '../../domain/errors.ts'
 import { formatShape, type Trace, type ValueSpec } from '../../domain/tensor.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import { findAskedShapes } from '../../onnx/inputs/asked-shapes.ts'
 import { findInputUses } from '../../onnx/inputs/input-uses.ts'
 import type { Lab } from '../../runs/contract.ts'
@@ -72,8 +72,8 @@ async function traceDigest({ values, tensors }: Trace): Promise<string> {
   const parts: unknown[] = [values]
   for (const { name, dtype, shape, chunks } of tensors.values()) {
     const digests: string[] = []
-    for await (const chunk of chunks()) digests.push(digestOf(chunk))
+    for await (const chunk of chunks()) digests.push(computeDigest(chunk))
     parts.push({ name, dtype, shape, digests })
   }
-  return digestOf(parts)
+  return computeDigest(parts)
 }

@@ -1,13 +1,13 @@
 import type { TraceComparison } from '../../compare/contract.ts'
 import { measureMaxAbs } from '../../compare/pairs/max-abs.ts'
 import { type Allowance, beyondPromise, type FunctionValues } from '../../compare/rules/beyond-promise.ts'
-import { type PromisedFunction, promiseOf, type ShaderLanguage } from '../../compare/rules/promises.ts'
+import { findPromise, type PromisedFunction, type ShaderLanguage } from '../../compare/rules/promises.ts'
 import { formatMeasured } from '../../compare/rules/rule-text.ts'
 import type { OutputResult } from '../../domain/result.ts'
 import type { TensorSource, Trace } from '../../domain/tensor.ts'
 import { CHUNK_BYTES } from '../../files/disk/read-range.ts'
 import type { ModelFacts } from '../../onnx/model.ts'
-import { domainOf } from '../../onnx/walk.ts'
+import { normaliseDomain } from '../../onnx/walk.ts'
 import { relativeUlp } from '../../tensors/ulp.ts'
 import { PROMISED, UNPROMISED } from '../tensors/judgement.ts'
 import type { RuleOf } from '../tensors/rules.ts'
@@ -78,13 +78,13 @@ function siteOf({ name, flags }: OutputResult, request: PromiseRequest): Site | 
     !flags.includes('over-tolerance') ||
     !language ||
     !node ||
-    domainOf(node) !== '' ||
+    normaliseDomain(node) !== '' ||
     !input ||
     !reference ||
     !target
   )
     return null
-  const promise = promiseOf(language, node.opType, reference.dtype)
+  const promise = findPromise(language, node.opType, reference.dtype)
   const rule = rules(name, reference)
   if (!promise || rule.kind !== 'float' || rule.given || !areAlike(input, reference, target)) return null
   return { promise, input, reference, target }

@@ -5,7 +5,7 @@ import { StageError } from '../../domain/errors.ts'
 import type { SensitivityBand } from '../../domain/result.ts'
 import type { Target, TargetSchema } from '../../domain/target.ts'
 import type { Tensor, Trace } from '../../domain/tensor.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import { memoryTrace } from '../../files/formats/memory-trace.ts'
 import { fileMeasurer } from '../../files/parallel/file-measurer.ts'
 import { perturbInputs, shiftTensor } from '../../models/inputs/perturb.ts'
@@ -144,7 +144,7 @@ async function* disturbedInputs(request: BandRequest): AsyncGenerator<Disturbanc
   for (let seed = request.seed; seed < request.seed + INPUT_SAMPLES; seed++) {
     const inputs = await perturbInputs(request.inputs, relative, seed)
     if (!inputs) return
-    const inputsDigest = digestOf({ inputs: request.inputsDigest, relative, seed })
+    const inputsDigest = computeDigest({ inputs: request.inputsDigest, relative, seed })
     yield { by: `inputs moved by ${relative.toExponential(1)}`, change: { inputs, inputsDigest } }
   }
 }
@@ -169,7 +169,7 @@ function* nudgedQuantisers({ model, precision }: BandRequest): Generator<Disturb
     const bytes = nudgeQuantisers(model.model, relative, wave)
     const change = {
       model: { format: 'onnx' as const, bytes, folder: model.model.folder },
-      modelDigest: digestOf({ model: model.digest, nudged: relative, wave }),
+      modelDigest: computeDigest({ model: model.digest, nudged: relative, wave }),
     }
     yield { by: `quantisers’ inputs moved by ${relative.toExponential(1)}`, change }
   }

@@ -5,10 +5,10 @@ import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
-import { digestOf } from '../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import { openTrace } from '../../files/formats/safetensors.ts'
 import { createTraceWriter, type TraceWriter } from '../../files/formats/trace-writer.ts'
-import { opsetOf } from '../../onnx/model.ts'
+import { readOpset } from '../../onnx/model.ts'
 import { explainVersions } from '../../onnx/version-advice.ts'
 import type { ContentKey, KeyParts, Lab, Opening } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
@@ -86,12 +86,13 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
 
 function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentKey | null; from: KeyParts } {
   if (request.alone) return { key: null, from: {} }
-  if (info.fingerprint === null) return { key: request.lasting ? digestOf({ once: randomUUID() }) : null, from: {} }
+  if (info.fingerprint === null)
+    return { key: request.lasting ? computeDigest({ once: randomUUID() }) : null, from: {} }
   const { runtime, version, device, options } = request.target
   const target = targetKey(request.target, info)
   const { hardware } = target
   const taps = request.taps && { taps: request.taps }
-  const key = digestOf({
+  const key = computeDigest({
     step: CAPTURE_VERSION,
     target,
     model: request.modelDigest,
@@ -103,7 +104,7 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentK
     inputs: request.inputsDigest,
     runtime: `${runtime}${version === null ? '' : `@${version}`}:${device}`,
     options: JSON.stringify(withoutModel(options)),
-    ...(hardware && { hardware: digestOf(hardware) }),
+    ...(hardware && { hardware: computeDigest(hardware) }),
     'version and machine': info.fingerprint,
     'way of capturing': CAPTURE_VERSION,
   }
@@ -146,7 +147,7 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
 async function withVersionAdvice(error: unknown, model: ModelRef): Promise<unknown> {
   if (!(error instanceof StageError) || !['import', 'compile'].includes(error.stage)) return error
   const { message, stage, side, detail } = error
-  const opset = await opsetOf('path' in model ? model.path : model.bytes).catch(() => null)
+  const opset = await readOpset('path' in model ? model.path : model.bytes).catch(() => null)
   const explained = explainVersions(message, detail.stderr ?? '', opset)
   return explained === null ? error : new StageError(stage, explained, { detail, cause: error, ...(side && { side }) })
 }

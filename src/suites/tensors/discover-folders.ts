@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, extname, relative, resolve, sep } from 'node:path'
 import { walkFiles } from '../../files/disk/glob.ts'
-import { configOf } from '../../models/hugging-face/model-folder.ts'
+import { findConfig } from '../../models/hugging-face/model-folder.ts'
 
 export interface FoundFolder {
   /** The model's part of the case id. */
@@ -29,7 +29,7 @@ export function discoverFolders(
 function foldersAt(path: string, name: string): FoundFolder[] {
   if (!existsSync(path)) return []
   if (!statSync(path).isDirectory()) {
-    return configOf(path) === path ? [{ name: basename(dirname(path)), path }] : []
+    return findConfig(path) === path ? [{ name: basename(dirname(path)), path }] : []
   }
   // What cannot be read is said where ONNX models are looked for, which is in the same places.
   const files = [...walkFiles(path, () => {})]
@@ -37,7 +37,7 @@ function foldersAt(path: string, name: string): FoundFolder[] {
   return files
     .filter((file) => basename(file) === 'config.json')
     .map(dirname)
-    .filter((folder) => !exported.some((file) => file.startsWith(`${folder}${sep}`)) && configOf(folder) !== null)
+    .filter((folder) => !exported.some((file) => file.startsWith(`${folder}${sep}`)) && findConfig(folder) !== null)
     .map((folder) => ({ name: relative(path, folder).split(sep).join('/') || name, path: folder }))
 }
 

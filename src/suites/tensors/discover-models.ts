@@ -5,7 +5,7 @@ import { suggest } from '../../domain/suggest.ts'
 import { compileGlob, globRoot, isGlob, walkFiles } from '../../files/disk/glob.ts'
 import { nearFile } from '../../files/disk/near-file.ts'
 import { unreadableText, whyUnreadable } from '../../files/disk/unreadable.ts'
-import { configOf } from '../../models/hugging-face/model-folder.ts'
+import { findConfig } from '../../models/hugging-face/model-folder.ts'
 
 export interface FoundModel {
   /** The model's part of the case id. */
@@ -84,7 +84,7 @@ function candidatesOf(pattern: string, cwd: string, leftOut: LeftOut[]): Candida
   const path = resolve(cwd, pattern)
   refuseUnusable(pattern, cwd)
   if (!existsSync(path)) return globCandidates(pattern, cwd, leftOut)
-  if (!statSync(path).isDirectory()) return configOf(path) === path ? [] : [{ path, root: dirname(path) }]
+  if (!statSync(path).isDirectory()) return findConfig(path) === path ? [] : [{ path, root: dirname(path) }]
   return modelsBelow(path, (file) => extname(file) === '.onnx', leftOut)
 }
 

@@ -2,7 +2,7 @@ import type { TraceComparison } from '../../compare/contract.ts'
 import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
-import { type DeviationFacts, judgementOf } from './judgement.ts'
+import { buildJudgement, type DeviationFacts } from './judgement.ts'
 import { compareOthers, type OtherVerdicts } from './other-references.ts'
 import type { CapturedSide } from './sides.ts'
 
@@ -49,7 +49,7 @@ export async function comparePair(pair: SidePair): Promise<ComparedPair> {
 export async function judgeCompared(pair: SidePair, compared: ComparedPair, known: Explained = {}): Promise<Judgement> {
   const others = await askOthers(pair, compared)
   const { measurements, ...facts } = await explainFailure(pair, compared)
-  const judgement = judgementOf({
+  const judgement = buildJudgement({
     ...compared,
     facts: { ...NOTHING_KNOWN, ...known, ...facts, others },
     measurements: { ...known.measurements, ...measurements },

@@ -55,7 +55,7 @@ interface Judged {
   readonly measurements: Readonly<Record<string, string | number>>
 }
 
-export function judgementOf(judged: Judged): Judgement {
+export function buildJudgement(judged: Judged): Judgement {
   const { comparison, reference, target, facts } = judged
   const { band, excused, explained, unstable, others } = facts
   const reason = [reasonOf(comparison, facts, target.warnings), facts.note].filter(Boolean).join('; ')

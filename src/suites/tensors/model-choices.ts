@@ -1,5 +1,5 @@
 import { overrideTolerance, toleranceFor } from '../../compare/rules/tolerances.ts'
-import { inputPolicyOf, parseInputOption } from '../../models/inputs/input-policy.ts'
+import { parseInputOption, readInputPolicy } from '../../models/inputs/input-policy.ts'
 import type { Values } from '../../options/table.ts'
 import type { InputRules } from './inputs.ts'
 import type { ModelSections } from './model-sections.ts'
@@ -47,7 +47,7 @@ function configShapes(config: ModelSections): ShapeChoices {
 function configInputs(config: ModelSections): InputRules[] {
   return Object.entries(config.inputs ?? {}).map(([match, policies]) => ({
     match,
-    policies: Object.fromEntries(Object.entries(policies).map(([name, given]) => [name, inputPolicyOf(given)])),
+    policies: Object.fromEntries(Object.entries(policies).map(([name, given]) => [name, readInputPolicy(given)])),
   }))
 }
 

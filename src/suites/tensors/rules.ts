@@ -74,7 +74,10 @@ export function declaredPrecision(target: Target): ComputeDType | null {
  * The precision that sets an output's tolerance: declared by the target, or found in the reference's graph. Not in the
  * target's: a stray cast to fewer bits is a fault, and must not widen its own limits.
  */
-export function precisionOf({ model, target }: Pick<RulesRequest, 'model' | 'target'>, output?: string): ComputeDType {
+export function findPrecision(
+  { model, target }: Pick<RulesRequest, 'model' | 'target'>,
+  output?: string,
+): ComputeDType {
   return declaredPrecision(target) ?? computeDType(model, output)
 }
 
@@ -106,7 +109,7 @@ export function plainRules({ id, overrides }: Pick<RulesRequest, 'id' | 'overrid
 }
 
 /** The output that a tensor belongs to, which may be a sequence of them. */
-export function outputOf(tensor: string): string {
+export function nameOutput(tensor: string): string {
   return tensor.replace(/#\d+$/, '')
 }
 
@@ -114,11 +117,11 @@ export function outputOf(tensor: string): string {
 export function rulesFor(asked: RulesRequest): RuleOf {
   const request: RulesRequest & LimitsRequest = {
     ...asked,
-    precisionOf: (output) => precisionOf(asked, output),
+    precisionOf: (output) => findPrecision(asked, output),
     opOf: (output) => producerOp(asked.model, output),
   }
   return (tensor, spec) => {
-    const output = outputOf(tensor)
+    const output = nameOutput(tensor)
     const kind = dtypeKind(spec.dtype)
     if (kind === 'float' || kind === 'complex') return { kind: 'float', ...limits(request, output, spec.dtype) }
     const { kind: origin, ...selection } = outputOrigin(request.model, output)

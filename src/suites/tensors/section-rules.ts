@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DTYPES } from '../../domain/dtype.ts'
-import { type InputFunction, type InputSetting, inputPolicyOf, SIGNALS } from '../../models/inputs/input-policy.ts'
+import { type InputFunction, type InputSetting, readInputPolicy, SIGNALS } from '../../models/inputs/input-policy.ts'
 import type { ToolchainSettings } from '../../runtimes/toolchain/definition.ts'
 import { locatedToolchains, readToolchains } from '../../runtimes/toolchain/toolchains.ts'
 import type { ConfigPlace, SectionRules } from '../contract.ts'
@@ -87,7 +87,7 @@ function mapValues<T, R>(object: Readonly<Record<string, T>>, map: (value: T) =>
 }
 
 function locatedInput(setting: InputSetting, { moved }: ConfigPlace): InputSetting {
-  const policy = inputPolicyOf(setting)
+  const policy = readInputPolicy(setting)
   return typeof policy === 'object' && 'file' in policy ? { file: moved(policy.file) } : policy
 }
 

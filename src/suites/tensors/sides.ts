@@ -6,14 +6,14 @@ import { elementCount, type Trace, type ValueSpec } from '../../domain/tensor.ts
 import type { Side } from '../../domain/verdict.ts'
 import { fileMeasurer } from '../../files/parallel/file-measurer.ts'
 import type { ModelFacts } from '../../onnx/model.ts'
-import { mayBeRandom, randomOrigins, scalarOf } from '../../onnx/random-origin.ts'
+import { mayBeRandom, randomOrigins, readScalar } from '../../onnx/random-origin.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
 import { readWhole } from '../../tensors/read-whole.ts'
 import { capture } from './capture.ts'
 import type { LoadedModel } from './load.ts'
-import { declaredPrecision, outputOf, type RuleOf } from './rules.ts'
+import { declaredPrecision, nameOutput, type RuleOf } from './rules.ts'
 
 /** What a side runs: a whole model or a part of one. */
 export interface SideModel {
@@ -78,7 +78,7 @@ export async function captureSide(
   alone = false,
 ): Promise<CapturedSide> {
   const { lab, pool, inputs, inputsDigest } = setup
-  const info = await infoOf(setup, side, target)
+  const info = await requireRuntime(setup, side, target)
   const title = `run ${alone ? 'alone ' : ''}on ${target.name}`
   const request = {
     target,
@@ -97,7 +97,7 @@ export async function captureSide(
 }
 
 /** Looks up the runtime of a target; if it is not available, the case is an error or a skip. */
-export async function infoOf(
+export async function requireRuntime(
   { pool, areDefaults }: Pick<CaptureSetup, 'pool' | 'areDefaults'>,
   side: Side,
   target: Target,
@@ -143,9 +143,9 @@ async function randomOutputs(model: ModelFacts | undefined, inputs: Trace): Prom
   if (!model || !mayBeRandom(model.proto)) return () => null
   const given = new Map<string, number>()
   for (const [name, source] of inputs.tensors) {
-    const scalar = elementCount(source.shape) === 1 ? scalarOf({ ...source, bytes: await readWhole(source) }) : null
+    const scalar = elementCount(source.shape) === 1 ? readScalar({ ...source, bytes: await readWhole(source) }) : null
     if (scalar !== null) given.set(name, scalar)
   }
   const originOf = randomOrigins(model.proto, given)
-  return (tensor) => originOf(outputOf(tensor))
+  return (tensor) => originOf(nameOutput(tensor))
 }

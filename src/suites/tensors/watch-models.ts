@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { FormatError, StageError, UsageError } from '../../domain/errors.ts'
 import { readModel } from '../../onnx/model.ts'
 import { WorkerFailure } from '../../runtimes/failure.ts'
-import { schemaOf } from '../../runtimes/registry.ts'
+import { findSchema } from '../../runtimes/registry.ts'
 import { filesOfToolchain } from '../../runtimes/toolchain/identity.ts'
 import type { WatchedFiles } from '../contract.ts'
 import { discoverModels } from './discover-models.ts'
@@ -70,7 +70,7 @@ function otherFiles(asked: ModelsAsked): string[] {
 
 /** Of the toolchains under test: whoever builds a compiler wants to see what that changed. */
 function toolFiles({ targets, toolchains, environment }: ModelsAsked): string[] {
-  const names = targets.targets.filter(({ runtime }) => schemaOf(runtime).describedIn === 'toolchains')
+  const names = targets.targets.filter(({ runtime }) => findSchema(runtime).describedIn === 'toolchains')
   return [...new Set(names.map(({ device }) => device))].flatMap((name) => {
     try {
       return filesOfToolchain(toolchains[name]!, environment)

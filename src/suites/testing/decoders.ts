@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { endIdsOf } from '../../models/hugging-face/end-ids.ts'
+import { readEndIds } from '../../models/hugging-face/end-ids.ts'
 import { loadTokenizer } from '../../models/hugging-face/tokenizer/load-tokenizer.ts'
 import type { RunOutcome, RunRequest } from '../../runs/execute/execute.ts'
 import type { InProcessKind } from '../../runtimes/contract.ts'
@@ -36,7 +36,7 @@ export async function microModel(folder: string, name: string, micro: MicroModel
     force: false,
   })
   const tokenizer = await loadTokenizer(place)
-  const eos = await endIdsOf(place, tokenizer)
+  const eos = await readEndIds(place, tokenizer)
   const sizes = { positions: config.maxPositions, vocabulary: config.vocabulary }
   return { name, given: name, folder: place, tokenizer, eos, ...sizes, micro: null }
 }

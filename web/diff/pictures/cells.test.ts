@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { PairLimits } from '../../../src/compare/pairs/pair-statistics.ts'
 import { layOutWrapped } from '../../../src/compare/slice/grid.ts'
 import { encodeNumbers } from '../../../src/tensors/encode.ts'
-import { cellAt, judge, type LoadedSlice, layOut, placeOf, shownPlace, valueRange } from './cells.ts'
+import { cellAt, findPlace, judge, type LoadedSlice, layOut, shownPlace, valueRange } from './cells.ts'
 import { pickCells } from './paint.ts'
 
 const LIMITS: PairLimits = { rtol: 0, constant: 0.5, relL2: null, ulps: 0, ulpDType: null }
@@ -65,7 +65,7 @@ describe('cells that stand for blocks', () => {
     [true, { row: 5, col: 1 }],
   ])('know the place of their element (turned: %s)', (isTurned, place) => {
     const cells = layOut(slice, layOutWrapped([4096, 6144], [null, null]), isTurned)
-    expect(placeOf(cells, cellAt(cells, isTurned ? { row: 3, col: 0 } : { row: 0, col: 3 })!)).toEqual(place)
+    expect(findPlace(cells, cellAt(cells, isTurned ? { row: 3, col: 0 } : { row: 0, col: 3 })!)).toEqual(place)
   })
 
   test('lead to the element that they show, from each of their places', () => {

@@ -1,5 +1,5 @@
 import type { PairLimits } from '../../../src/compare/pairs/pair-statistics.ts'
-import { blocksInRow, blocksOf } from '../../../src/compare/slice/blocks.ts'
+import { blocksInRow, cutBlocks } from '../../../src/compare/slice/blocks.ts'
 import { decodePairs, type NumberPairs, type RawTensor } from '../../../src/compare/slice/classify.ts'
 import type { SliceHeader } from '../../../src/compare/slice/contract.ts'
 import type { CellWindow, Grid } from '../../../src/compare/slice/grid.ts'
@@ -45,7 +45,7 @@ export interface Judged {
 /** Lays a slice out; `grid` is the server's, whose rows are the earlier dimension. */
 export function layOut(slice: LoadedSlice, grid: Grid, isTurned: boolean): Cells {
   const { window, rowStep, colStep } = slice.header
-  const blocks = blocksOf(window)
+  const blocks = cutBlocks(window)
   const [rows, cols] = isTurned ? [blocks.cols, blocks.rows] : [blocks.rows, blocks.cols]
   const positions = new Int32Array(rows * cols).fill(-1)
   let count = 0
@@ -100,7 +100,7 @@ export function cellAt({ window, rowStep, colStep, rows, cols, positions }: Cell
 }
 
 /** The place in the picture of the element that a cell shows. */
-export function placeOf(cells: Cells, cell: number): Cell {
+export function findPlace(cells: Cells, cell: number): Cell {
   const { window, rowStep, colStep, cols, isTurned, positions, slice } = cells
   const [row, col] = [Math.floor(cell / cols) * rowStep + window.row, (cell % cols) * colStep + window.col]
   if (slice.places.length === 0) return { row, col }
@@ -113,5 +113,5 @@ export function placeOf(cells: Cells, cell: number): Cell {
 /** Of a cell that stands for many elements the one that it shows. */
 export function shownPlace(cells: Cells | null, place: Cell): Cell {
   const cell = cells && cellAt(cells, place)
-  return cells && cell !== null && cells.slice.places.length > 0 ? placeOf(cells, cell) : place
+  return cells && cell !== null && cells.slice.places.length > 0 ? findPlace(cells, cell) : place
 }

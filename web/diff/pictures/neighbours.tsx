@@ -1,4 +1,4 @@
-import { classOf } from '../../../src/compare/slice/classify.ts'
+import { classifySeverity } from '../../../src/compare/slice/classify.ts'
 import type { CellWindow } from '../../../src/compare/slice/grid.ts'
 import { elementText, shortPair } from '../format.ts'
 import type { Cell } from '../view-state.ts'
@@ -73,7 +73,7 @@ function Values({ cells, judged, cell, isCursor }: ValuesProps) {
   const position = cells.positions[cell]!
   const { reference, target } = cells.slice.raw
   const [r, t] = shortPair(elementText(reference, position), elementText(target, position), MOST_DIGITS)
-  const mark = judged ? MARKS[classOf(judged.severities[position]!)] : undefined
+  const mark = judged ? MARKS[classifySeverity(judged.severities[position]!)] : undefined
   return (
     <td class={`${mark?.style ?? ''} ${isCursor ? 'cursor' : ''}`}>
       {reference && <span>{r}</span>}

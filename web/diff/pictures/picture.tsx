@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { classOf, EQUAL } from '../../../src/compare/slice/classify.ts'
+import { classifySeverity, EQUAL } from '../../../src/compare/slice/classify.ts'
 import type { CellWindow } from '../../../src/compare/slice/grid.ts'
 import type { Cell } from '../view-state.ts'
 import type { Cells } from './cells.ts'
@@ -72,7 +72,7 @@ function drawSigns(
   context.textBaseline = 'middle'
   for (let cell = 0; cell < cells.positions.length; cell++) {
     const position = cells.positions[cell]!
-    const found = position < 0 ? EQUAL : classOf(severities[position]!)
+    const found = position < 0 ? EQUAL : classifySeverity(severities[position]!)
     if (found === EQUAL) continue
     const x = (((cell % cells.cols) * cells.colStep + cells.window.col - view.col) * width) / view.cols + w / 2
     const y =

@@ -4,10 +4,10 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { join } from 'node:path'
 import { UsageError } from '../../../domain/errors.ts'
 import { explainWriteError, writeAt } from '../../../files/disk/atomic.ts'
-import { digestOf, sha256File } from '../../../files/disk/digest.ts'
+import { computeDigest, sha256File } from '../../../files/disk/digest.ts'
 import { fileChunks } from '../../../files/disk/regular-file.ts'
 import { explainFailure, type HubAnswer, pause, Unreachable } from './http.ts'
-import { type HubClient, type HubFile, hexOf } from './hub-client.ts'
+import { type HubClient, type HubFile, readHex } from './hub-client.ts'
 
 interface DownloadRequest {
   readonly client: HubClient
@@ -29,7 +29,7 @@ export async function downloadBlob(request: DownloadRequest): Promise<string> {
   const blobs = join(repository, 'blobs')
   const known = file.sha256 ?? file.gitId
   if (known !== null && (await isWhole(join(blobs, known), file.byteLength))) return known
-  const key = known ?? digestOf([request.commit, file.name]).slice(0, 40)
+  const key = known ?? computeDigest([request.commit, file.name]).slice(0, 40)
   try {
     await mkdir(blobs, { recursive: true })
     const part = await claimPart(blobs, key)
@@ -189,8 +189,8 @@ function toldBy(headers: Headers, { file, commit }: DownloadRequest, received: n
   const tag = (headers.get('x-linked-etag') ?? headers.get('etag') ?? '').replace(/^W\//, '').replaceAll('"', '')
   return {
     byteLength: file.byteLength ?? countIn(headers.get('x-linked-size')) ?? received,
-    sha256: file.sha256 ?? hexOf(headers.get('x-linked-etag')?.replaceAll('"', ''), 64),
-    blob: hexOf(tag, 64) ?? hexOf(tag, 40) ?? digestOf([commit, file.name]).slice(0, 40),
+    sha256: file.sha256 ?? readHex(headers.get('x-linked-etag')?.replaceAll('"', ''), 64),
+    blob: readHex(tag, 64) ?? readHex(tag, 40) ?? computeDigest([commit, file.name]).slice(0, 40),
   }
 }
 

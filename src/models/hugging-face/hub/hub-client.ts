@@ -127,8 +127,8 @@ function readFileFacts(sibling: unknown, id: string): HubFile[] {
   const facts = {
     name: checkFileName(name, id),
     byteLength: typeof size === 'number' && Number.isSafeInteger(size) && size >= 0 ? size : null,
-    sha256: hexOf(member(lfs, 'sha256') ?? member(lfs, 'oid'), 64),
-    gitId: lfs ? null : hexOf(member(sibling, 'blobId'), 40),
+    sha256: readHex(member(lfs, 'sha256') ?? member(lfs, 'oid'), 64),
+    gitId: lfs ? null : readHex(member(sibling, 'blobId'), 40),
   }
   return [facts]
 }
@@ -137,7 +137,7 @@ function member(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined
 }
 
-export function hexOf(value: unknown, digits: number): string | null {
+export function readHex(value: unknown, digits: number): string | null {
   return typeof value === 'string' && value.length === digits && /^[0-9a-f]+$/.test(value) ? value : null
 }
 

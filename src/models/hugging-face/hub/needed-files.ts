@@ -5,7 +5,7 @@ import { cleanText } from '../../../domain/text.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import { readStructure } from '../../../onnx/model.ts'
 import { externalRange, isExternal } from '../../../onnx/tensors/external-data.ts'
-import { tensorProtosOf } from '../../../onnx/walk.ts'
+import { walkTensorProtos } from '../../../onnx/walk.ts'
 import { checkFileName } from './file-name.ts'
 
 type WeightsKind = 'onnx' | 'safetensors'
@@ -83,7 +83,7 @@ async function onnxFiles(
 
 async function externalLocations(path: string): Promise<string[]> {
   const problem = (text: string) => new FormatError('external-data', `${path}: external data names ${text}`)
-  const tensors = [...tensorProtosOf(await readStructure(path))].map(({ tensor }) => tensor).filter(isExternal)
+  const tensors = [...walkTensorProtos(await readStructure(path))].map(({ tensor }) => tensor).filter(isExternal)
   return [...new Set(tensors.map((tensor) => externalRange(tensor, problem).location))]
 }
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import { Tokenizer } from './tokenizer.ts'
 
@@ -24,7 +24,7 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
   const text = (await readIfThere(file)) ?? (await missing(folder))
   const settingsText = (await readIfThere(join(folder, SETTINGS))) ?? '{}'
   const files = { definition: { file, text }, settings: { file: join(folder, SETTINGS), text: settingsText } }
-  return Tokenizer.start(files, digestOf({ definition: text, settings: settingsText }))
+  return Tokenizer.start(files, computeDigest({ definition: text, settings: settingsText }))
 }
 
 async function readIfThere(file: string): Promise<string | null> {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
 import { cleanText } from '../../../domain/text.ts'
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import { shownPath } from '../../../files/disk/shown-path.ts'
 import type { ConvergenceTest, ResumeAt } from './contract.ts'
@@ -84,7 +84,7 @@ function readTest(name: string, body: YamlTree, file: string): ConvergenceTest {
     flags,
     ...readReplay(section),
     ...limits,
-    digest: digestOf(gathering),
+    digest: computeDigest(gathering),
     warnings,
   }
 }

@@ -6,11 +6,11 @@ import type { CurveWindow, JudgedPoint, JudgedSeries } from './contract.ts'
 import { isFiniteNumber, valueAt } from './logged-values.ts'
 import { NO_LIMITS } from './operators.ts'
 import { targetText } from './point-words.ts'
-import { replayNamesOf, sharedOut } from './replay-names.ts'
+import { nameReplays, sharedOut } from './replay-names.ts'
 import { describeMetricRule } from './rule-words.ts'
 import { canAverage, judgeMeans, leastSamples, type SeedSamples, sigmaBands, summariseSteps } from './seeds.ts'
 import { stepList } from './step-list.ts'
-import { limitsOf, passesRule, type StepNoise } from './tolerance-limits.ts'
+import { computeLimits, passesRule, type StepNoise } from './tolerance-limits.ts'
 import { worstPoint } from './worst-point.ts'
 
 /** One metric under one label, and the steps where it was recorded. */
@@ -41,7 +41,7 @@ export function judgeSeries(series: Series, window: CurveWindow, shares: number)
   const points = window.replays.flatMap((replay, i) => judgePoints(series, window.recorded, replay, i, noise))
   const means = rule.tolerance.kind === 'ttest' && samples ? judgeReplays(series, samples, window, shares) : null
   const beyond = countBeyond(points, rule.maxOutliers)
-  const replayNames = replayNamesOf(window)
+  const replayNames = nameReplays(window)
   const faults = [
     ...recordingFaults(series, recordings, samples),
     ...replayFaults({ points, beyond, replayNames }, series.steps.length * window.replays.length),
@@ -87,7 +87,7 @@ type Bare = Pick<JudgedPoint, 'reference' | 'target' | 'isWarmUp'>
 function judgePoint(rule: MetricRule, { reference, target, isWarmUp }: Bare, noise: StepNoise | null) {
   if (isWarmUp) return { ...NO_LIMITS, passes: Number.isFinite(target) }
   if (!Number.isFinite(reference)) return { ...NO_LIMITS, passes: false }
-  const limits = limitsOf(rule, reference, noise)
+  const limits = computeLimits(rule, reference, noise)
   return { ...limits, passes: passesRule(rule, limits, reference, target) }
 }
 
@@ -188,7 +188,7 @@ function judgeReplays(series: Series, samples: SeedSamples, window: CurveWindow,
   const { tolerance, comparison } = series.rule
   const rows = finiteRows(series, window.replays)
   if (rows === null || tolerance.kind !== 'ttest') return null
-  const names = rows.length === window.replays.length ? replayNamesOf(window) : []
+  const names = rows.length === window.replays.length ? nameReplays(window) : []
   return judgeMeans(samples, rows, comparison, tolerance.alpha / shares, names)
 }
 

@@ -3,13 +3,13 @@ import type { CurveWindow, WindowJudgement } from './contract.ts'
 import { recordingProblems, replayProblems } from './find-problems.ts'
 import { judgeSeries, type Series } from './judge-series.ts'
 import { metricAt } from './logged-values.ts'
-import { replayNamesOf } from './replay-names.ts'
+import { nameReplays } from './replay-names.ts'
 
 /** Judges every recorded step of every metric with a rule, in every replay, and collects all problems. */
 export function judgeWindow(window: CurveWindow): WindowJudgement {
   const planned = Object.keys(window.rules).flatMap((metric) => seriesOf(window, metric))
   const replays = window.replays.map((replay) => replayProblems(replay, window, planned))
-  const names = replayNamesOf(window)
+  const names = nameReplays(window)
   const named = replays.flatMap(({ problems }, i) =>
     problems.map(({ verdict, text }) => ({ verdict, text: names[i] === undefined ? text : `${names[i]}: ${text}` })),
   )

@@ -3,7 +3,7 @@ import type { CurveWindow, JudgedPoint } from './contract.ts'
 const MOST_NAMES = 8
 
 /** Empty where there is only one replay, which needs no name. */
-export function replayNamesOf({ replays, replayNames }: CurveWindow): readonly string[] {
+export function nameReplays({ replays, replayNames }: CurveWindow): readonly string[] {
   return replays.length < 2 ? [] : replays.map((_, i) => replayNames?.[i] ?? `replay ${i + 1}`)
 }
 

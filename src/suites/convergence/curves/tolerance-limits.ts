@@ -12,7 +12,7 @@ export interface StepNoise {
  * the operator bounds, so a negative value may become worse by as much as a positive one; `!=` must be farther away than
  * that. `exact` knows no direction. A mean that is judged as one leaves single values free.
  */
-export function limitsOf(
+export function computeLimits(
   { comparison, tolerance }: MetricRule,
   reference: number,
   noise: StepNoise | null,

@@ -2,7 +2,7 @@ import type { Recording } from '../../../domain/convergence.ts'
 import { UsageError } from '../../../domain/errors.ts'
 import { locateCheckpoint } from '../config/checkpoint-path.ts'
 import type { CheckpointFacts, Manifest, ResumeAt, Sidecar } from '../config/contract.ts'
-import { type PlannedTest, startOf } from '../planned-test.ts'
+import { findStart, type PlannedTest } from '../planned-test.ts'
 import { keptDates } from '../provenance.ts'
 import { replayReach } from '../replay-window.ts'
 
@@ -34,7 +34,7 @@ export async function gatherPoint(
   const entry = manifest[place]!
   const checkpointInput = await locateCheckpoint(storage.manifestPath, entry.checkpoint)
   const entries = manifest.slice(0, place)
-  const { startStep } = replayReach(test, entry, resumeAt ?? (await startOf(planned)))
+  const { startStep } = replayReach(test, entry, resumeAt ?? (await findStart(planned)))
   return {
     entries,
     ...keptDates(

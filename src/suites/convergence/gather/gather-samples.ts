@@ -2,7 +2,7 @@ import { StageError } from '../../../domain/errors.ts'
 import type { Lab } from '../../../runs/contract.ts'
 import { replayAll } from '../judge-replay.ts'
 import type { PlannedTest } from '../planned-test.ts'
-import { metricsOf, type WindowUnderTest } from '../window-under-test.ts'
+import { listMetrics, type WindowUnderTest } from '../window-under-test.ts'
 import { wholeRecording } from './whole-recording.ts'
 
 /** Replays every window with the seeds that it lacks, to learn the normal noise; saved after each. */
@@ -13,7 +13,7 @@ export async function gatherSamples(planned: PlannedTest, seeds: readonly number
   for (const entry of manifest) {
     const known = sidecar?.checkpoints[entry.startStep]?.samples ?? []
     const lacking = seeds.filter((seed) => known.every((sample) => sample.seed !== seed))
-    const window = { planned, entry, sidecar, windows: 1, recorded: metricsOf(manifest) }
+    const window = { planned, entry, sidecar, windows: 1, recorded: listMetrics(manifest) }
     for (const seed of lacking) await sampleWindow(window, [seed], lab)
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { PlannedTest } from '../planned-test.ts'
-import { copyOf, gatherDemo, replayDemo } from '../testing/demo-run.ts'
+import { copyTest, gatherDemo, replayDemo } from '../testing/demo-run.ts'
 import { demoPlan, demoStep, planIn, withVariables } from '../testing/demo-window.ts'
 
 const stored = ({ storage }: PlannedTest) =>
@@ -116,7 +116,7 @@ describe('gathering from a program that', () => {
     ['prints nothing', 'silent', 'no line says that a checkpoint was saved in 0 lines'],
     ['crashes at once', 'crash', 'the program ended with exit code 3'],
   ])('%s leaves what was gathered before', async (_what, MODE, words) => {
-    const planned = await copyOf(complete)
+    const planned = await copyTest(complete)
     const before = stored(planned)
     const { verdict, error, figures } = await gatherDemo(withVariables(planned, { MODE }), { startOver: true })
     expect([verdict, figures]).toEqual(['error', []])
@@ -128,7 +128,7 @@ describe('gathering from a program that', () => {
 
 describe('a gathering that did not end', () => {
   test('goes on from its last checkpoint, and is then what an undisturbed one is', async () => {
-    const planned = await copyOf(interrupted)
+    const planned = await copyTest(interrupted)
     expect(await planned.storage.sidecar()).toMatchObject({ complete: false, checkpoints: { 7: { complete: false } } })
     expect(await gatherDemo(planned)).toMatchObject({ verdict: 'captured', flags: ['resumed'] })
     expect(stored(planned)[0]).toBe(stored(complete)[0])
@@ -140,7 +140,7 @@ describe('a gathering that did not end', () => {
     ['logs nothing', 'silent', 'in 0 lines'],
     ['logs only what comes later', 'late', 'in 2 lines'],
   ])('stays as it is where the program %s', async (_what, MODE, words) => {
-    const planned = await copyOf(interrupted)
+    const planned = await copyTest(interrupted)
     const before = stored(planned)
     const { verdict, flags, error } = await gatherDemo(withVariables(planned, { MODE }))
     expect([verdict, flags]).toEqual(['error', ['resumed']])
@@ -164,7 +164,7 @@ describe('a gathering that did not end', () => {
   })
 
   test('goes on one step later where the documented start would do a step again, and saves over no checkpoint', async () => {
-    const planned = await copyOf(interrupted, [['  resume_at: next_step\n', '']])
+    const planned = await copyTest(interrupted, [['  resume_at: next_step\n', '']])
     const result = await gatherDemo(planned)
     expect([result.verdict, result.flags]).toEqual(['captured', ['resumed']])
     expect(result.steps!.map(({ title }) => title)).toEqual([
@@ -179,7 +179,7 @@ describe('a gathering that did not end', () => {
   })
 
   test('does not go on with a program that does a step again and takes no other start', async () => {
-    const planned = await copyOf(interrupted, [['  resume_at: next_step\n', '']])
+    const planned = await copyTest(interrupted, [['  resume_at: next_step\n', '']])
     const before = stored(planned)
     const { verdict, error } = await gatherDemo(withVariables(planned, { MODE: 'insists' }))
     expect([verdict, error!.message]).toEqual([
@@ -197,7 +197,7 @@ describe('a gathering that did not end', () => {
 
 describe('seeds', () => {
   test('are added to what is complete; those that are there already are not replayed again', async () => {
-    const planned = await copyOf(complete)
+    const planned = await copyTest(complete)
     await gatherDemo(planned, { seeds: [1, 2] })
     const { steps, figures } = await gatherDemo(planned, { seeds: [2, 3] })
     expect(steps!.map(({ title }) => title).filter((title) => title.includes('seed'))).toEqual([
@@ -212,7 +212,7 @@ describe('seeds', () => {
   })
 
   test('are what the right start gives where the documented one would do a step again', async () => {
-    const [said, documented] = [await copyOf(complete), await copyOf(complete, [['  resume_at: next_step\n', '']])]
+    const [said, documented] = [await copyTest(complete), await copyTest(complete, [['  resume_at: next_step\n', '']])]
     for (const planned of [said, documented]) await gatherDemo(planned, { seeds: [1, 2] })
     const [known, learnt] = await Promise.all([said.storage.sidecar(), documented.storage.sidecar()])
     expect(learnt!.checkpoints).toEqual(known!.checkpoints)
@@ -231,7 +231,7 @@ describe('seeds', () => {
   })
 
   test('are of no use to a program that takes none', async () => {
-    const seedless = await copyOf(complete, [['      seed: { key: "--seed", set_in_script: true }\n', '']])
+    const seedless = await copyTest(complete, [['      seed: { key: "--seed", set_in_script: true }\n', '']])
     const { figures, steps } = await gatherDemo(seedless, { seeds: [1] })
     expect(steps).toEqual([])
     expect(figures!.at(-1)).toBe('--seeds has no effect: demo has no flags.run.seed, the flag for its seed')

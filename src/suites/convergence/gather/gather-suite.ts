@@ -6,7 +6,7 @@ import { NOTHING_COMPARED } from '../nothing-compared.ts'
 import type { ConvergenceOptions, PlannedTest } from '../planned-test.ts'
 import { programError } from '../program-error.ts'
 import { settledPoint } from '../settled-point.ts'
-import { caseOf } from '../suite.ts'
+import { makeCase } from '../suite.ts'
 import { type Gathered, gather } from './gather.ts'
 import { type GatherPoint, lacksOnlySeeds } from './gather-point.ts'
 import { gatherSamples } from './gather-samples.ts'
@@ -23,7 +23,7 @@ export function gatherSuite(options: GatherOptions): Suite<GatherCase> {
   return {
     name: 'convergence',
     async *collect() {
-      for (const planned of tests) yield { ...caseOf(planned, 'gather', isAlone), planned }
+      for (const planned of tests) yield { ...makeCase(planned, 'gather', isAlone), planned }
     },
     judge: ({ planned }, lab) => judgeGathering(planned, lab, options),
   }

@@ -5,7 +5,7 @@ import { gatherArgv, resumeArgv } from '../config/program-argv.ts'
 import type { PlannedTest } from '../planned-test.ts'
 import type { ProgramOutcome } from '../program/contract.ts'
 import { runProgram } from '../program/run-program.ts'
-import { programOf } from '../replay.ts'
+import { planProgram } from '../replay.ts'
 import type { GatherPoint } from './gather-point.ts'
 import { type Provenance, RecordingWriter } from './recording-writer.ts'
 
@@ -37,7 +37,7 @@ export async function gather(
         lab.progress(writer.progress)
         return true
       }
-      const outcome = await runProgram({ ...programOf(planned, folder), argv, signal: lab.signal, onEvents })
+      const outcome = await runProgram({ ...planProgram(planned, folder), argv, signal: lab.signal, onEvents })
       await writer.close(outcome.ending === 'exited' && outcome.exitCode === 0)
       return { argv, outcome, empty: writer.empty, isWritten: writer.isWritten }
     },

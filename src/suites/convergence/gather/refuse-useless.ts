@@ -3,7 +3,7 @@ import { cleanText } from '../../../domain/text.ts'
 import type { Manifest, ManifestEntry } from '../config/contract.ts'
 import type { PlannedTest } from '../planned-test.ts'
 import { strangeText } from '../strange-values.ts'
-import { metricsOf } from '../window-under-test.ts'
+import { listMetrics } from '../window-under-test.ts'
 
 /** Recordings that no replay could be judged by. */
 export function refuseUseless(planned: PlannedTest, manifest: Manifest): void {
@@ -24,7 +24,7 @@ export function refuseOverwritten(saves: readonly Pick<ManifestEntry, 'checkpoin
 
 /** Metrics that no step of any recording has. */
 function refuseUnseen(planned: PlannedTest, manifest: Manifest): void {
-  const seen = metricsOf(manifest)
+  const seen = listMetrics(manifest)
   const missing = Object.keys(planned.test.rules).filter((metric) => !seen.has(metric))
   if (missing.length === 0) return
   const text = `no line with a step number has ${missing.map((name) => `the metric "${name}"`).join(' or ')}`

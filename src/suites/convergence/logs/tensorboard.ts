@@ -1,5 +1,5 @@
 import type { LogEvent } from '../../../domain/convergence.ts'
-import { entryOf } from '../../../domain/entry.ts'
+import { findEntry } from '../../../domain/entry.ts'
 import { suggestWord } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import type { Parsing } from '../config/contract.ts'
@@ -62,7 +62,7 @@ class Tensorboard implements FileReader {
     for (const [tag, text] of scalars) {
       if (this.#tags.size < MAX_TAGS_KEPT || this.#places.has(tag)) this.#tags.add(tag)
       for (const { metric, label } of this.#places.get(tag) ?? []) {
-        metrics[metric] = { ...entryOf(metrics, metric), [label]: text }
+        metrics[metric] = { ...findEntry(metrics, metric), [label]: text }
       }
     }
     if (Object.keys(metrics).length === 0) return []

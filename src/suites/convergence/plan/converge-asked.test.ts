@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { reproduceOf } from '../../../library/invocation.ts'
+import { makeReproduce } from '../../../library/invocation.ts'
 import { invoked as invokedBy } from '../../../library/testing/project.ts'
 import { freshFolder } from '../../../runs/testing/tiny-suite.ts'
 import { demoConfig } from '../testing/demo-training.ts'
@@ -48,9 +48,11 @@ test.each([
 
 test('the command that judges a case again has every option that matters', async () => {
   const id = 'demo/ckpt_3'
-  expect(reproduceOf(await invoked(USUAL))(id)).toBe("assay converge -t tests.yml -s storage --pattern '^demo/ckpt_3$'")
+  expect(makeReproduce(await invoked(USUAL))(id)).toBe(
+    "assay converge -t tests.yml -s storage --pattern '^demo/ckpt_3$'",
+  )
   const all = { ...USUAL, gather: true, manifestName: 'good.json', root: '..', seeds: '7,' }
-  expect(reproduceOf(await invoked(all))(id)).toContain(
+  expect(makeReproduce(await invoked(all))(id)).toContain(
     '-t tests.yml -s storage -g --manifest-name good.json --root .. --seeds 7,',
   )
 })

@@ -7,7 +7,7 @@ import { locateCheckpoint } from '../config/checkpoint-path.ts'
 import { gatherArgv, replayArgv, resumeArgv } from '../config/program-argv.ts'
 import { gatherPoint, lacksOnlySeeds } from '../gather/gather-point.ts'
 import { usableSeeds } from '../judge-replay.ts'
-import { type PlannedTest, startOf } from '../planned-test.ts'
+import { findStart, type PlannedTest } from '../planned-test.ts'
 import { replayReach } from '../replay-window.ts'
 import { type ConvergeAsked, plannedTests } from './converge-asked.ts'
 
@@ -63,7 +63,7 @@ async function replayLines(planned: PlannedTest, seeds: readonly number[]): Prom
     usableSeeds(planned, seeds).map((seed) =>
       lineOf(`${test.name}/ckpt_${entry.startStep}`, planned, async () => {
         const checkpointInput = await locateCheckpoint(storage.manifestPath, entry.checkpoint)
-        return replayArgv(test, { ...replayReach(test, entry, await startOf(planned)), checkpointInput, seed })
+        return replayArgv(test, { ...replayReach(test, entry, await findStart(planned)), checkpointInput, seed })
       }),
     ),
   )

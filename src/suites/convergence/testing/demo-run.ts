@@ -45,12 +45,12 @@ function selecting(keyword: string | undefined): Partial<RunRequest> {
 }
 
 /** `demo/ckpt_3 pass` */
-export function verdictsOf(results: readonly Result[]): string[] {
+export function listVerdicts(results: readonly Result[]): string[] {
   return results.map(({ id, verdict }) => `${id} ${verdict}`)
 }
 
 /** A copy of what was gathered, in a folder of its own with its own copy of the program. */
-export async function copyOf(planned: PlannedTest, changes: readonly ConfigChange[] = []): Promise<PlannedTest> {
+export async function copyTest(planned: PlannedTest, changes: readonly ConfigChange[] = []): Promise<PlannedTest> {
   const copy = await demoPlan(changes)
   cpSync(planned.storage.folder, copy.storage.folder, { recursive: true })
   return copy

@@ -8,7 +8,7 @@ import type { PlannedTest } from '../planned-test.ts'
 import type { ProgramOutcome } from '../program/contract.ts'
 import type { Replay } from '../replay.ts'
 import { Storage } from '../storage/storage.ts'
-import { metricsOf, type WindowUnderTest } from '../window-under-test.ts'
+import { listMetrics, type WindowUnderTest } from '../window-under-test.ts'
 import { type ConfigChange, DEMO_PROGRAM, demoConfig } from './demo-training.ts'
 
 /** The demo in a folder of its own; nothing is gathered yet. */
@@ -20,10 +20,10 @@ export async function demoPlan(changes: readonly ConfigChange[] = []): Promise<P
 
 /** As somebody would plan it who has the program in `cwd`. */
 export function planIn(cwd: string, folder: string, changes: readonly ConfigChange[] = []): Promise<PlannedTest> {
-  return planOf(demoConfig(...changes), cwd, folder)
+  return planTest(demoConfig(...changes), cwd, folder)
 }
 
-export async function planOf(text: string, cwd: string, folder: string): Promise<PlannedTest> {
+export async function planTest(text: string, cwd: string, folder: string): Promise<PlannedTest> {
   const config = join(cwd, 'tests.yml')
   writeFileSync(config, text)
   const [test] = (await readConvergenceTests(config, cwd)) as [ConvergenceTest]
@@ -57,7 +57,7 @@ export function demoEntry(results: Recording = demoSteps(4, 6)): ManifestEntry {
 
 export function demoWindow(planned: PlannedTest, more: Partial<WindowUnderTest> = {}): WindowUnderTest {
   const entry = more.entry ?? demoEntry()
-  return { planned, entry, sidecar: null, windows: 1, recorded: metricsOf([entry]), ...more }
+  return { planned, entry, sidecar: null, windows: 1, recorded: listMetrics([entry]), ...more }
 }
 
 /** A program that ended well. */

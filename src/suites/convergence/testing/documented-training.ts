@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DOCUMENTED_CONFIG } from '../config/testing/documented-config.ts'
 import type { PlannedTest } from '../planned-test.ts'
-import { planOf } from './demo-window.ts'
+import { planTest } from './demo-window.ts'
 
 /**
  * Trains one weight, with the options and log lines of the documented configuration. It begins with the step that it is
@@ -65,7 +65,7 @@ function configOf(more: string): string {
 export function documentedPlan(more = ''): Promise<PlannedTest> {
   const cwd = mkdtempSync(join(tmpdir(), 'assay-documented-'))
   writeFileSync(join(cwd, 'myapp.mjs'), PROGRAM)
-  return planOf(configOf(more), cwd, join(cwd, 'storage'))
+  return planTest(configOf(more), cwd, join(cwd, 'storage'))
 }
 
 /** What was gathered, in a folder of its own. */

@@ -113,7 +113,7 @@ export interface PlaceInBatch {
 }
 
 /** Spans double in length: 0, 1 to 2, 3 to 6, 7 to 14 … The first token is what the prompt is read for. */
-export function spanOf(index: number): { readonly from: number; readonly to: number } {
+export function boundSteps(index: number): { readonly from: number; readonly to: number } {
   return { from: 2 ** index - 1, to: 2 ** (index + 1) - 2 }
 }
 

@@ -24,7 +24,7 @@ export interface LimitSources {
 }
 
 /** File, command line, model configuration, built-in table, variable, default: the first that has them. */
-export function limitsOf(model: string, sources: LimitSources): ChosenLimits {
+export function chooseLimits(model: string, sources: LimitSources): ChosenLimits {
   const { file, commandLine, configuration, variable } = sources
   const found = (limits: MetricLimits, source: string) => ({ ...limits, source, areDefaults: false })
   if (file) return found(file.limits, file.path)

@@ -30,13 +30,13 @@ export function pairUp(target: readonly SequenceSummary[], baseline: readonly Se
     const partner = partners.get(keyOf(sequence))
     const [t, b] = [sequence.error, partner?.error]
     if (!partner || t === null || b == null || Number.isNaN(t) || Number.isNaN(b)) continue
-    const pair = { place, sequence, partner, target: t, baseline: b, logRatio: logRatioOf(t, b) }
+    const pair = { place, sequence, partner, target: t, baseline: b, logRatio: computeLogRatio(t, b) }
     if (!pairs.has(keyOf(sequence))) pairs.set(keyOf(sequence), pair)
   }
   return [...pairs.values()]
 }
 
-export function logRatioOf(target: number, baseline: number): number {
+export function computeLogRatio(target: number, baseline: number): number {
   return Math.log(Math.max(Math.max(target, ROUNDING) / Math.max(baseline, ROUNDING), LEAST_RATIO))
 }
 

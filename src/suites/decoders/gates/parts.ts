@@ -1,8 +1,8 @@
 import { meanBounds } from '../../../compare/statistics/student-t.ts'
 import { formatNumber } from '../../../domain/text.ts'
-import { spanOf } from './contract.ts'
+import { boundSteps } from './contract.ts'
 import type { GuardFinding } from './gates.ts'
-import { logRatioOf, type Pair } from './pairs.ts'
+import { computeLogRatio, type Pair } from './pairs.ts'
 
 /** A part of a batch that a fault could affect alone. */
 interface Part {
@@ -120,9 +120,11 @@ function spans(pairs: readonly Pair[]): Part[] {
   return Array.from({ length: count }, (_, span) => {
     const ratios = pairs.flatMap(({ place, sequence, partner }) => {
       const [target, baseline] = [sequence.spans?.[span], partner.spans?.[span]]
-      return target === undefined || baseline === undefined ? [] : [{ place, logRatio: logRatioOf(target, baseline) }]
+      return target === undefined || baseline === undefined
+        ? []
+        : [{ place, logRatio: computeLogRatio(target, baseline) }]
     })
-    const { from, to } = spanOf(span)
+    const { from, to } = boundSteps(span)
     return { where: from === to ? `at token ${from}` : `at tokens ${from} to ${to}`, ratios }
   })
 }

@@ -1,11 +1,11 @@
 import { median } from '../../../compare/statistics/percentile.ts'
 import { firstDivergence, keptCount } from './compare-tokens.ts'
 import {
+  boundSteps,
   type KeptStep,
   METRICS,
   type PlaceInBatch,
   type SequenceSummary,
-  spanOf,
   type TokenMetrics,
 } from './contract.ts'
 import { tokenMetrics } from './token-metrics.ts'
@@ -65,7 +65,7 @@ function errorOf(tokens: readonly TokenMetrics[]): number {
 
 function errorsOfSpans(tokens: readonly TokenMetrics[]): number[] {
   const errors: number[] = []
-  for (let { from, to } = spanOf(0); from < tokens.length; { from, to } = spanOf(errors.length)) {
+  for (let { from, to } = boundSteps(0); from < tokens.length; { from, to } = boundSteps(errors.length)) {
     errors.push(errorOf(tokens.slice(from, to + 1)))
   }
   return errors

@@ -4,7 +4,7 @@ import { FormatError, UsageError } from '../../../domain/errors.ts'
 import type { TensorSource } from '../../../domain/tensor.ts'
 import { readTextSync } from '../../../files/disk/regular-file.ts'
 import { openTrace } from '../../../files/formats/safetensors.ts'
-import { configOf } from '../../../models/hugging-face/model-folder.ts'
+import { findConfig } from '../../../models/hugging-face/model-folder.ts'
 import type { DecoderConfig } from './decoder-config.ts'
 import { exportOnnx, ONNX_FILES, type Weights } from './export-onnx.ts'
 import type { GraphDType } from './graph/graph-writer.ts'
@@ -19,7 +19,7 @@ export interface FolderExport {
 /** Writes the ONNX files of a folder that has a decoder's configuration and weights. */
 export async function exportFolder(what: FolderExport): Promise<{ config: DecoderConfig; files: string[] }> {
   const { folder, graphDTypes, force } = what
-  const file = configOf(folder)
+  const file = findConfig(folder)
   if (file === null)
     throw new UsageError('micro', `${folder} has no config.json of a model; give a Hugging Face folder`)
   const config = readDecoderConfig(JSON.parse(readTextSync(file)), file)

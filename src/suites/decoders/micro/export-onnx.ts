@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { FormatError } from '../../../domain/errors.ts'
-import { byteLengthOf, elementCount, formatShape, type Tensor, type TensorSource } from '../../../domain/tensor.ts'
+import { countBytes, elementCount, formatShape, type Tensor, type TensorSource } from '../../../domain/tensor.ts'
 import { explainWriteError, openAtomic, writeAt, writeFileAtomic } from '../../../files/disk/atomic.ts'
 import { buildModel, type ExternalParts } from '../../../onnx/builder.ts'
 import { decodeNumbers } from '../../../tensors/decode.ts'
@@ -72,7 +72,7 @@ function wrongWeights(found: string): FormatError {
 }
 
 function totalBytes(uses: readonly WeightUse[], weights: Weights, dtype: GraphDType): number {
-  return uses.reduce((sum, { weight }) => sum + (byteLengthOf(dtype, weights.get(weight)!.shape) ?? 0), 0)
+  return uses.reduce((sum, { weight }) => sum + (countBytes(dtype, weights.get(weight)!.shape) ?? 0), 0)
 }
 
 async function initializerOf(
@@ -89,7 +89,7 @@ async function initializerOf(
 function converted(bytes: Uint8Array, { dtype, shape }: TensorSource, to: GraphDType): Uint8Array {
   if (dtype === to) return bytes
   const count = elementCount(shape)
-  const result = new Uint8Array(byteLengthOf(to, shape) ?? 0)
+  const result = new Uint8Array(countBytes(to, shape) ?? 0)
   const part = new Float64Array(Math.min(count, PART_ELEMENTS))
   for (let first = 0; first < count; first += PART_ELEMENTS) {
     const length = Math.min(PART_ELEMENTS, count - first)

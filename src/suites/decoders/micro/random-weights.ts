@@ -1,4 +1,4 @@
-import { byteLengthOf, elementCount, type TensorSource } from '../../../domain/tensor.ts'
+import { countBytes, elementCount, type TensorSource } from '../../../domain/tensor.ts'
 import { type RandomStream, randomStream } from '../../../models/random.ts'
 import { encodeNumbers } from '../../../tensors/encode.ts'
 import type { WeightSpec } from './weight-specs.ts'
@@ -14,7 +14,7 @@ export function randomWeight(spec: WeightSpec, seed: number, dtype: WeightDType)
     name,
     dtype,
     shape,
-    byteLength: byteLengthOf(dtype, shape) ?? 0,
+    byteLength: countBytes(dtype, shape) ?? 0,
     async *chunks() {
       const random = randomStream(seed, name)
       for (let done = 0; done < count; done += CHUNK_ELEMENTS) {

@@ -1,5 +1,5 @@
 import { unknown } from '../../../domain/suggest.ts'
-import { specsOf, type Values } from '../../../options/table.ts'
+import { listSpecs, type Values } from '../../../options/table.ts'
 import type { MetricLimits } from '../gates/limits.ts'
 import { parseMetricLimits } from './kinds.ts'
 import { DECODER_OPTIONS } from './options.ts'
@@ -38,7 +38,7 @@ export function decoderValues(values: Values<typeof DECODER_OPTIONS>, environmen
 }
 
 function documentedVariables(): string[] {
-  return specsOf(DECODER_OPTIONS).flatMap(({ variable = [] }) => variable)
+  return listSpecs(DECODER_OPTIONS).flatMap(({ variable = [] }) => variable)
 }
 
 /** The place of the prompts does not choose how they are judged. */

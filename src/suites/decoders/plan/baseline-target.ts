@@ -30,7 +30,7 @@ export function baselineText(target: string, report: Probe): string | null {
 }
 
 /** The second trusted target: the one that was named, else PyTorch on the best device that is here. */
-export async function baselineOf(
+export async function chooseBaseline(
   { decoders, config }: DecodersAsked,
   pool: Pool,
   notice: (text: string) => void,

@@ -4,7 +4,7 @@ import { FormatError, UsageError } from '../../../domain/errors.ts'
 import { isObject } from '../../../domain/json.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
-import { endIdsOf } from '../../../models/hugging-face/end-ids.ts'
+import { readEndIds } from '../../../models/hugging-face/end-ids.ts'
 import { fetchModel } from '../../../models/hugging-face/hub/fetch-model.ts'
 import type { resolveModel } from '../../../models/hugging-face/hub/resolve-model.ts'
 import { loadTokenizer } from '../../../models/hugging-face/tokenizer/load-tokenizer.ts'
@@ -61,7 +61,7 @@ async function absentModel(given: string, asked: DecodersAsked, notice: Notice):
   }
   const { folder } = await fetchWeights(place, [], asked, notice)
   const tokenizer = await loadTokenizer(folder)
-  const eos = await endIdsOf(folder, tokenizer)
+  const eos = await readEndIds(folder, tokenizer)
   const name = /^[./]/.test(given) ? basename(given) : given
   return { name, given, folder, tokenizer, eos, positions: null, vocabulary: null, micro: null }
 }
@@ -91,7 +91,7 @@ async function decoderModel(
     given,
     folder,
     tokenizer,
-    eos: await endIdsOf(own, tokenizer),
+    eos: await readEndIds(own, tokenizer),
     positions: sizeIn(config, POSITIONS),
     vocabulary: sizeIn(config, ['vocab_size']),
     micro,

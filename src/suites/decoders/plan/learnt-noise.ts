@@ -8,7 +8,7 @@ import { folderDigest } from '../../../models/hugging-face/model-folder.ts'
 import type { DecoderModel } from '../decoder-model.ts'
 import type { SequenceSummary } from '../gates/contract.ts'
 import type { MetricLimits } from '../gates/limits.ts'
-import { modelDigestsOf } from '../model-identity.ts'
+import { digestModel } from '../model-identity.ts'
 import type { OnnxExports } from '../onnx-exports.ts'
 import type { DecoderShape } from '../shapes.ts'
 import { modelInNames } from '../store/metric-names.ts'
@@ -59,7 +59,7 @@ export class LearntNoise {
 
   async #isSame(model: DecoderModel): Promise<boolean> {
     const { name, digests } = this.#learnt
-    const { differs, isSame } = compareModels(digests, await modelDigestsOf(model.folder, this.#exports))
+    const { differs, isSame } = compareModels(digests, await digestModel(model.folder, this.#exports))
     if (differs !== null) {
       this.#differs.set(model.given, differs)
       if (isNamed(name, model)) throw this.#changed(model, differs)

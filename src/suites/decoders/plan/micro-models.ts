@@ -6,7 +6,7 @@ import { isObject } from '../../../domain/json.ts'
 import { suggest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { makeFolderAtomic } from '../../../files/disk/atomic-folder.ts'
-import { digestOf, FileDigests } from '../../../files/disk/digest.ts'
+import { computeDigest, FileDigests } from '../../../files/disk/digest.ts'
 import { hideFromGit } from '../../../files/disk/hide-from-git.ts'
 import { isInside } from '../../../files/disk/is-inside.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
@@ -100,7 +100,7 @@ async function written(config: DecoderConfig, own: string, cwd: string): Promise
   const digests = new FileDigests()
   const files = await Promise.all(tokenizer.map(async (name) => [name, await digests.of(join(own, name))]))
   const home = join(cwd, '.assay', 'micro')
-  const folder = join(home, digestOf({ config, seed: SEED, files }).slice(0, 24))
+  const folder = join(home, computeDigest({ config, seed: SEED, files }).slice(0, 24))
   if (existsSync(join(folder, 'config.json'))) return folder
   await makeFolderAtomic(folder, async (draft) => {
     await hideFromGit(join(cwd, '.assay'))

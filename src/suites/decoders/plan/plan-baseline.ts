@@ -8,10 +8,10 @@ import { importedBaselineSuite } from '../imported-baseline.ts'
 import { findInfoFolders } from '../validation-info/info-folders.ts'
 import { FOLLOWER } from '../validation-info/info-pairs.ts'
 import type { ValidationInfo } from '../validation-info/validation-info.ts'
-import { baselineOf } from './baseline-target.ts'
+import { chooseBaseline } from './baseline-target.ts'
 import { decoderModels, savedModels } from './decoder-models.ts'
 import type { DecodersAsked } from './decoders-asked.ts'
-import { decodingOptions, exportsFor, sidesOf, tellPrompts } from './plan-decoders.ts'
+import { chooseSides, decodingOptions, exportsFor, tellPrompts } from './plan-decoders.ts'
 
 /** The suite of `assay decoders baseline`. */
 export async function planBaseline(given: DecodersAsked, context: PlanContext): Promise<Planned> {
@@ -32,7 +32,7 @@ export async function planBaseline(given: DecodersAsked, context: PlanContext): 
   }
   const models = []
   for (const model of await openableModels(asked, notice)) {
-    models.push({ model, reference: (await sidesOf(model, asked, exports, () => {})).reference })
+    models.push({ model, reference: (await chooseSides(model, asked, exports, () => {})).reference })
   }
   if (!context.lists) await tellPrompts(models, shared, notice)
   // A baseline that was asked for is required, even the default one.
@@ -40,7 +40,7 @@ export async function planBaseline(given: DecodersAsked, context: PlanContext): 
     ...shared,
     areDefaults: false,
     models,
-    baseline: await baselineOf(asked, pool, notice),
+    baseline: await chooseBaseline(asked, pool, notice),
     ...files,
   }
   return { suites: [baselineSuite(options)], choices }

@@ -12,14 +12,14 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { invoke, reproduceOf } from '../../../library/invocation.ts'
+import { invoke, makeReproduce } from '../../../library/invocation.ts'
 import { list } from '../../../library/judge.ts'
 import { testDecoders } from '../../../library/test-decoders.ts'
 import { folderWith, invoked as invokedBy, requested } from '../../../library/testing/project.ts'
 import { FetchLines } from '../../../models/hugging-face/hub/fetch-lines.ts'
 import { microDecoder } from '../micro/choices.ts'
 import { writeMicroFolder } from '../micro/write-folder.ts'
-import { modelDigestsOf } from '../model-identity.ts'
+import { digestModel } from '../model-identity.ts'
 import { OnnxExports } from '../onnx-exports.ts'
 import { MODEL_PATHS } from '../options/values.ts'
 import { writeSequences } from '../store/sequences-file.ts'
@@ -234,7 +234,7 @@ describe('thresholds', () => {
 
   /** As learnt from the tiny model, under another name. */
   async function learntElsewhere(folder: string, model = '/gpu/models/tiny-v1') {
-    const digests = await modelDigestsOf(join(folder, 'tiny'), new OnnxExports())
+    const digests = await digestModel(join(folder, 'tiny'), new OnnxExports())
     expect(Object.keys(digests)).toEqual(['config.json', 'onnx/model.onnx', 'model.safetensors'])
     return thresholdsOf(folder, model, PAIR, { digests })
   }
@@ -293,7 +293,7 @@ describe('thresholds', () => {
 
   test('with nothing in common but the configuration are taken by name alone, and that is told', async () => {
     const folder = projectWithModel()
-    const { 'config.json': config } = await modelDigestsOf(join(folder, 'tiny'), new OnnxExports())
+    const { 'config.json': config } = await digestModel(join(folder, 'tiny'), new OnnxExports())
     const digests = { 'config.json': config!, 'pytorch_model.bin': 'of another form' }
     const same = await thresholdsOf(folder, 'tiny', PAIR, { digests })
     expect((await planned(folder, { thresholds: same })).notices).toEqual([
@@ -383,7 +383,7 @@ describe('the words of an invocation', () => {
   test('that judge a case again hold what is not as it is by itself', async () => {
     const options = { gate: 'rate', topK: 7, saveTraces: true, validationInfoDir: 'traces', log: 'fms' }
     const { invocation } = await invoked(folderWith(), options)
-    const words = reproduceOf(invocation)('tiny/b1/s16/n8@ort-web:wasm')
+    const words = makeReproduce(invocation)('tiny/b1/s16/n8@ort-web:wasm')
     expect(words).toMatch(/^assay decoders test tiny .*--batch-size 1,2 .*--top-k 7 .*--gate rate/)
     expect(words).not.toMatch(/--save-traces|--log/)
   })

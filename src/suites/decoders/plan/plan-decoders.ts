@@ -7,17 +7,17 @@ import { refuseSame } from '../../tensors/refuse-same.ts'
 import type { DecoderModel } from '../decoder-model.ts'
 import type { MetricName } from '../gates/contract.ts'
 import type { GateChoice, GateWay } from '../gates/gate-choice.ts'
-import { limitsOf, type MetricLimits } from '../gates/limits.ts'
+import { chooseLimits, type MetricLimits } from '../gates/limits.ts'
 import { OnnxExports } from '../onnx-exports.ts'
 import { readModelConfiguration } from '../options/model-configuration.ts'
 import { PromptBatches } from '../prompts/prompt-batches.ts'
-import { countedBatches, shapesOf } from '../shapes.ts'
+import { combineShapes, countedBatches } from '../shapes.ts'
 import type { DecodingOptions, ModelPlan } from '../suite.ts'
-import { baselineOf } from './baseline-target.ts'
+import { chooseBaseline } from './baseline-target.ts'
 import { decoderModels } from './decoder-models.ts'
 import type { DecodersAsked } from './decoders-asked.ts'
 import { learntNoise, type ModelNoise } from './learnt-noise.ts'
-import { placesOf } from './trace-places.ts'
+import { chooseTracePlaces } from './trace-places.ts'
 
 type Notice = (text: string) => void
 
@@ -49,7 +49,7 @@ export function decodingOptions(
     }),
     pool,
     exports,
-    ...placesOf(asked, notice),
+    ...chooseTracePlaces(asked, notice),
     computes: !decoders.skipComputation,
     areDefaults: targets.areDefaults,
   }
@@ -62,7 +62,7 @@ export async function tellPrompts(
   notice: Notice,
 ): Promise<void> {
   for (const { model } of models) {
-    for (const shape of shapesOf(shapes)) {
+    for (const shape of combineShapes(shapes)) {
       const text = await prompts.shaping(model, shape, countedBatches(shape, tokensPerSequence))
       if (text !== null) notice(text)
     }
@@ -79,11 +79,11 @@ export async function planDecoders(
   const configuration = await configuredLimits(asked, notice)
   const named = configuration.size > 0 ? { ...asked, models: [...configuration.keys()] } : asked
   const noise = await learntNoise(asked, exports, notice)
-  const baseline = gateName(asked) === 'three-way' ? await baselineOf(asked, pool, notice) : null
+  const baseline = gateName(asked) === 'three-way' ? await chooseBaseline(asked, pool, notice) : null
   const plans: ModelPlan[] = []
   let isUsed = false
   for (const model of await decoderModels(named, notice)) {
-    const sides = await sidesOf(model, asked, exports, notice)
+    const sides = await chooseSides(model, asked, exports, notice)
     for (const target of sides.targets) refuseSame(sides.reference, target)
     const own = (await noise?.of(model)) ?? null
     isUsed ||= own !== null
@@ -112,7 +112,7 @@ function defaultsText(model: DecoderModel, { limits: { ce, diffMean } }: GateCho
 }
 
 /** Without an ONNX export PyTorch is compared with PyTorch. */
-export async function sidesOf(
+export async function chooseSides(
   model: DecoderModel,
   { targets: { reference, defaultReference, targets, areDefaults, forFolders } }: DecodersAsked,
   exports: OnnxExports,
@@ -134,7 +134,7 @@ function gateOf(
   configuration: ReadonlyMap<string, MetricLimits>,
 ): GateChoice {
   const { decoders } = asked
-  const limits = limitsOf(model.given, {
+  const limits = chooseLimits(model.given, {
     file: own && { path: own.path, limits: own.limits },
     commandLine: decoders.metricsThreshold,
     configuration,

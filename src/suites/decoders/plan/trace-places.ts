@@ -16,7 +16,10 @@ import type { DecodersAsked } from './decoders-asked.ts'
 type Notice = (text: string) => void
 
 /** Where traces of earlier runs lie, ours and those of aiu-fms-testing-utils, and where those of this run go. */
-export function placesOf(asked: DecodersAsked, notice: Notice): Pick<DecodingOptions, 'store' | 'imports' | 'saved'> {
+export function chooseTracePlaces(
+  asked: DecodersAsked,
+  notice: Notice,
+): Pick<DecodingOptions, 'store' | 'imports' | 'saved'> {
   const { cwd, environment, values, decoders } = asked
   const { validationInfoDir, saveTraces } = decoders
   const savesInfo = decoders.validationInfoFormat === 'fms'

@@ -1,4 +1,4 @@
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import { BUNDLED_PROMPTS } from './bundled-prompts.ts'
 import type { PromptSource } from './source.ts'
 
@@ -6,7 +6,7 @@ import type { PromptSource } from './source.ts'
 export function bundledSource(): PromptSource {
   return {
     name: 'the bundled set',
-    digest: digestOf(BUNDLED_PROMPTS),
+    digest: computeDigest(BUNDLED_PROMPTS),
     isConversations: false,
     byteLength: BUNDLED_PROMPTS.length,
     async *entries() {

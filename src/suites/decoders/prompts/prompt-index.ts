@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explainWriteError, writeFileAtomic } from '../../../files/disk/atomic.ts'
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import type { Tokenizer } from '../../../models/hugging-face/tokenizer/tokenizer.ts'
 import type { PromptSource, SourceEntry, TextPlace } from './source.ts'
@@ -27,7 +27,7 @@ export async function indexPrompts(
   tokenizer: Tokenizer,
   options: IndexOptions = {},
 ): Promise<PromptIndex> {
-  const key = digestOf({ version: VERSION, source: source.digest, tokenizer: tokenizer.digest })
+  const key = computeDigest({ version: VERSION, source: source.digest, tokenizer: tokenizer.digest })
   const file = options.cacheFolder === undefined ? null : join(options.cacheFolder, `${key}.json`)
   const known = file === null ? null : await readIndex(file)
   if (known) return known

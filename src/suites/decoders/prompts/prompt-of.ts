@@ -11,7 +11,7 @@ export interface FoundPrompt {
 const FEWEST_TURNS = 2
 
 /** The prompt of one record of a JSON or JSON-lines file; `where` names it in errors. */
-export function promptOf(bytes: Uint8Array, where: string): FoundPrompt {
+export function readPrompt(bytes: Uint8Array, where: string): FoundPrompt {
   const record = parseRecord(bytes, where)
   if (typeof record === 'string') return { kind: 'prompt', text: record }
   if (typeof record !== 'object' || record === null) throw noPrompt(where, describe(record))

@@ -1,10 +1,10 @@
 import { UsageError } from '../../../domain/errors.ts'
 import { remember } from '../../../domain/remember.ts'
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import type { Tokenizer } from '../../../models/hugging-face/tokenizer/tokenizer.ts'
 import type { Prompt } from './contract.ts'
 import type { PromptIndex } from './prompt-index.ts'
-import { rangeOf, shuffledInRange } from './sample.ts'
+import { boundLengths, shuffledInRange } from './sample.ts'
 import { type Shaped, shapePrompts } from './shape.ts'
 import type { PromptSource } from './source.ts'
 
@@ -51,7 +51,7 @@ export class PromptSet {
   /** The documented rule: every draw shuffles anew, with a seed of its own. */
   async #drawConversations(request: DrawRequest): Promise<Draw> {
     const { promptLength, batchSize, seed, draw } = request
-    const [least, most] = rangeOf(promptLength)
+    const [least, most] = boundLengths(promptLength)
     const inRange = shuffledInRange(this.#index.lengths, least, most, seed + draw)
     if (inRange.length < batchSize) this.#refuseFew(request, inRange.length)
     const prompts: Prompt[] = []
@@ -63,7 +63,7 @@ export class PromptSet {
     if (fitting > 0 && allowFewer) return
     const { lengths } = this.#index
     const found = `${fitting === 0 ? 'none' : fitting} of the ${lengths.length} prompts of ${this.source.name} fit`
-    const range = `a prompt length of ${promptLength} (${rangeOf(promptLength).join(' to ')} tokens)`
+    const range = `a prompt length of ${promptLength} (${boundLengths(promptLength).join(' to ')} tokens)`
     const advice = fitting === 0 ? `they have ${spanOf(lengths)} tokens` : `use a batch size of ${fitting} or less`
     throw new UsageError('prompts', `${found} ${range}, ${batchSize} are needed; ${advice}, or give other prompts`)
   }
@@ -76,7 +76,7 @@ export class PromptSet {
       prompts: taken.map(({ prompt }) => prompt),
       cut: taken.filter(({ shape }) => shape === 'cut').length,
       joined: taken.filter(({ shape }) => shape === 'joined').length,
-      fitting: shuffledInRange(this.#index.lengths, ...rangeOf(promptLength), seed).length,
+      fitting: shuffledInRange(this.#index.lengths, ...boundLengths(promptLength), seed).length,
     }
   }
 
@@ -94,7 +94,7 @@ export class PromptSet {
   async #prompt(number: number): Promise<Prompt> {
     const text = await this.source.read(this.#index.places[number]!)
     const ids = await this.tokenizer.encode(text)
-    return { text, ids, digest: digestOf(ids) }
+    return { text, ids, digest: computeDigest(ids) }
   }
 }
 

@@ -7,6 +7,6 @@ export function shuffledInRange(lengths: readonly number[], least: number, most:
 }
 
 /** Half of the prompt length to all of it; a prompt without tokens is none. */
-export function rangeOf(promptLength: number): [least: number, most: number] {
+export function boundLengths(promptLength: number): [least: number, most: number] {
   return [Math.max(1, Math.floor(promptLength / 2)), promptLength]
 }

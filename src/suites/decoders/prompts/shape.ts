@@ -1,8 +1,8 @@
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import type { Tokenizer } from '../../../models/hugging-face/tokenizer/tokenizer.ts'
 import type { Prompt } from './contract.ts'
 import { PythonRandom } from './python-random.ts'
-import { rangeOf, shuffledInRange } from './sample.ts'
+import { boundLengths, shuffledInRange } from './sample.ts'
 
 /** A prompt of the right length, and how it came to it. */
 export interface Shaped {
@@ -24,7 +24,7 @@ interface ShapeRequest {
  */
 export async function* shapePrompts(request: ShapeRequest): AsyncGenerator<Shaped> {
   const { lengths, promptLength, seed } = request
-  const [least, most] = rangeOf(promptLength)
+  const [least, most] = boundLengths(promptLength)
   const fitting = shuffledInRange(lengths, least, most, seed)
   const longer = shuffledInRange(lengths, most + 1, Infinity, seed)
   const shorter = shuffledInRange(lengths, 1, least - 1, seed)
@@ -64,7 +64,7 @@ async function shaped(
   const ids = whole.slice(0, promptLength)
   const isWhole = ids.length === whole.length
   return {
-    prompt: { text: isWhole ? text : await tokenizer.decode(ids, { special: false }), ids, digest: digestOf(ids) },
+    prompt: { text: isWhole ? text : await tokenizer.decode(ids, { special: false }), ids, digest: computeDigest(ids) },
     shape,
   }
 }

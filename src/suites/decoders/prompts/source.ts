@@ -2,13 +2,13 @@ import { stat } from 'node:fs/promises'
 import { basename, extname, relative } from 'node:path'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
 import { suggest } from '../../../domain/suggest.ts'
-import { digestOf, type FileDigests } from '../../../files/disk/digest.ts'
+import { computeDigest, type FileDigests } from '../../../files/disk/digest.ts'
 import { walkFiles } from '../../../files/disk/glob.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import { readExactly, withFile } from '../../../files/disk/read-range.ts'
 import { jsonItems } from '../../../files/formats/json-items.ts'
 import { lineItems } from '../../../files/formats/line-items.ts'
-import { promptOf } from './prompt-of.ts'
+import { readPrompt } from './prompt-of.ts'
 
 /** Where the text of a prompt lies: number of the file, first byte, how many. */
 export type TextPlace = readonly [file: number, offset: number, byteLength: number]
@@ -40,7 +40,7 @@ export async function openSource(path: string, digests: FileDigests): Promise<Pr
 
 async function openFile(path: string, byteLength: number, digests: FileDigests): Promise<PromptSource> {
   const form = formOf(path)
-  const digest = digestOf({ form, file: await digests.of(path) })
+  const digest = computeDigest({ form, file: await digests.of(path) })
   const isConversations = form !== 'lines' && (await beginsWithConversation(path, byteLength, form))
   const files = [{ path, byteLength, form }]
   return sourceOf({ name: basename(path), digest, isConversations, byteLength }, files)
@@ -61,7 +61,7 @@ async function openFolder(folder: string, digests: FileDigests): Promise<PromptS
     parts[relative(folder, path)] = await digests.of(path)
   }
   const byteLength = files.reduce((sum, file) => sum + file.byteLength, 0)
-  return sourceOf({ name: basename(folder), digest: digestOf(parts), isConversations: false, byteLength }, files)
+  return sourceOf({ name: basename(folder), digest: computeDigest(parts), isConversations: false, byteLength }, files)
 }
 
 interface PromptFile {
@@ -79,7 +79,7 @@ function sourceOf(facts: Omit<PromptSource, 'entries' | 'read'>, files: readonly
     async read([number, offset, byteLength]) {
       const { path, form } = files[number]!
       const bytes = await withFile(path, (handle) => readExactly(handle, offset, byteLength, path))
-      const text = form === 'json' || form === 'json-lines' ? promptOf(bytes, path).text : textOf(bytes, path)
+      const text = form === 'json' || form === 'json-lines' ? readPrompt(bytes, path).text : textOf(bytes, path)
       if (text === null) throw new FormatError('prompts', `${path} was changed while it was read; start again`)
       return text
     },
@@ -101,7 +101,7 @@ async function* entriesOf(file: PromptFile, number: number, isConversations: boo
 
 /** One rule holds for all of a file. */
 function recordText(bytes: Uint8Array, where: string, isConversations: boolean): string | null {
-  const { kind, text } = promptOf(bytes, where)
+  const { kind, text } = readPrompt(bytes, where)
   if ((kind === 'conversation') === isConversations) return text
   const [found, others] = isConversations ? ['a prompt', 'conversations'] : ['a conversation', 'prompts']
   throw new FormatError('prompts', `${where} is ${found} among ${others}; give them as two files`)
@@ -115,7 +115,7 @@ async function* itemsOf({ path, byteLength, form }: PromptFile): AsyncGenerator<
 
 async function beginsWithConversation(path: string, byteLength: number, form: Form): Promise<boolean> {
   for await (const { bytes } of itemsOf({ path, byteLength, form })) {
-    if (!isBlank(bytes)) return promptOf(bytes, `${path}, first record`).kind === 'conversation'
+    if (!isBlank(bytes)) return readPrompt(bytes, `${path}, first record`).kind === 'conversation'
   }
   return false
 }

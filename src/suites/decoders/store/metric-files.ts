@@ -41,7 +41,7 @@ export interface MetricFile extends MetricFileName {
 }
 
 /** What the paths of one shape's files begin with. */
-export function prefixOf(path: string): string {
+export function trimMetric(path: string): string {
   return path.replace(/\.\w+\.csv$/, '')
 }
 

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from '../../../domain/errors.ts'
 import { writeFileAtomic } from '../../../files/disk/atomic.ts'
-import { digestOf, sha256File } from '../../../files/disk/digest.ts'
+import { computeDigest, sha256File } from '../../../files/disk/digest.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
 import type { Decoder } from '../decode-batches.ts'
 import type { DecodedSide } from '../decode-side.ts'
@@ -109,7 +109,7 @@ export class TraceStore {
   async save(role: TraceRole, question: TraceQuestion, side: DecodedSide): Promise<void> {
     if (!this.#saves) return
     const fields = fieldsOf(role, question)
-    const name = `${role}-${digestOf(fields).slice(0, 16)}`
+    const name = `${role}-${computeDigest(fields).slice(0, 16)}`
     const file = `${name}.safetensors`
     this.#saved.add(file)
     await mkdir(this.#folder, { recursive: true })
@@ -154,7 +154,7 @@ function fieldsOf(
     model: model.given,
     modelDigest: decoder.model.digest,
     tokenizer: model.tokenizer.digest,
-    prompts: digestOf(prompts.padded),
+    prompts: computeDigest(prompts.padded),
     ...shape,
     eos: eos.join(','),
     topK,

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { FormatError } from '../../../domain/errors.ts'
 import { cleanText } from '../../../domain/text.ts'
 import type { MetricName } from '../gates/contract.ts'
-import { type MetricFile, prefixOf } from '../store/metric-files.ts'
+import { type MetricFile, trimMetric } from '../store/metric-files.ts'
 import { compareModels } from '../store/model-digests.ts'
 import { readThresholds, type ThresholdsFile, thresholdsPath } from '../store/thresholds-file.ts'
 
@@ -46,9 +46,9 @@ export function sortEarlier(
   const others = (earlier?.metrics ?? []).filter((metric) => !asked.includes(metric))
   if (earlier === null || earlier.other !== null) return { kept: [], lost: others }
   const own = all.filter((file) => file.model === model)
-  const shapes = [...new Set(own.map(({ path }) => prefixOf(path)))]
+  const shapes = [...new Set(own.map(({ path }) => trimMetric(path)))]
   const isWhole = (metric: MetricName) =>
-    shapes.every((prefix) => own.some((file) => file.metric === metric && prefixOf(file.path) === prefix))
+    shapes.every((prefix) => own.some((file) => file.metric === metric && trimMetric(file.path) === prefix))
   return { kept: others.filter(isWhole), lost: others.filter((metric) => !isWhole(metric)) }
 }
 

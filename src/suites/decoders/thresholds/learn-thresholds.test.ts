@@ -6,7 +6,7 @@ import { measureSequence } from '../gates/summarise-sequence.ts'
 import { keptPair } from '../gates/testing/kept-steps.ts'
 import { microDecoder } from '../micro/choices.ts'
 import { writeMicroFolder } from '../micro/write-folder.ts'
-import { modelDigestsOf } from '../model-identity.ts'
+import { digestModel } from '../model-identity.ts'
 import { OnnxExports } from '../onnx-exports.ts'
 import { writeMetricFiles } from '../store/metric-files.ts'
 import { withModelDigests } from '../store/model-digests.ts'
@@ -233,7 +233,7 @@ describe('sequences beside metric files', () => {
       ['other', 2],
     ] as const)
       await writeMicroFolder({ folder: join(folder, name), config, seed, ...sizes })
-    const digests = withModelDigests(await modelDigestsOf(join(folder, 'here'), new OnnxExports()))
+    const digests = withModelDigests(await digestModel(join(folder, 'here'), new OnnxExports()))
     await write(folder, 1, 'one', 2, { model: '/gpu/m-v1', digests })
     await write(folder, 1, 'one', 2, { model: '/gpu/m-v2', digests: { 'model/model.safetensors': 'other' } })
     const paths = { metricsFolder: '.', outputFolder: '.' }

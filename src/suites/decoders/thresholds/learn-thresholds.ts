@@ -7,7 +7,7 @@ import { FormatError, UsageError } from '../../../domain/errors.ts'
 import { unknown } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import type { MetricName } from '../gates/contract.ts'
-import { findMetricFiles, type MetricFile, prefixOf, readMetricFile } from '../store/metric-files.ts'
+import { findMetricFiles, type MetricFile, readMetricFile, trimMetric } from '../store/metric-files.ts'
 import { type MetricShape, modelInNames } from '../store/metric-names.ts'
 import { compareModels, type ModelDigests, modelDigestsIn } from '../store/model-digests.ts'
 import { readSequences, SEQUENCES_ENDING, type SequencesFile } from '../store/sequences-file.ts'
@@ -107,7 +107,7 @@ async function nameByContent(
   const own = await localModelDigests(model, cwd, environment)
   if (own === null) return null
   const same = new Set<string>()
-  for (const [prefix, { model: name }] of new Map(all.map((file) => [prefixOf(file.path), file]))) {
+  for (const [prefix, { model: name }] of new Map(all.map((file) => [trimMetric(file.path), file]))) {
     const sequences = await sequencesAt(prefix)
     if (sequences && compareModels(modelDigestsIn(sequences.digests), own).isSame) same.add(name)
   }
@@ -138,8 +138,8 @@ async function learnModel(
 ): Promise<Omit<LearntThresholds, 'path' | 'kept' | 'replaced'>> {
   const own = all.filter((file) => file.model === model)
   const shapes: ShapeFiles[] = []
-  for (const prefix of new Set(own.map(({ path }) => prefixOf(path)))) {
-    const files = own.filter(({ path }) => prefixOf(path) === prefix)
+  for (const prefix of new Set(own.map(({ path }) => trimMetric(path)))) {
+    const files = own.filter(({ path }) => trimMetric(path) === prefix)
     shapes.push(await readShape(prefix, files, metrics))
   }
   shapes.sort((a, b) => bySize(a.shape, b.shape))

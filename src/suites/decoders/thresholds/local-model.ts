@@ -1,8 +1,8 @@
 import type { Environment } from '../../../domain/environment.ts'
 import { FormatError, UsageError } from '../../../domain/errors.ts'
 import { resolveModel } from '../../../models/hugging-face/hub/resolve-model.ts'
-import { configOf } from '../../../models/hugging-face/model-folder.ts'
-import { modelDigestsOf } from '../model-identity.ts'
+import { findConfig } from '../../../models/hugging-face/model-folder.ts'
+import { digestModel } from '../model-identity.ts'
 import { OnnxExports } from '../onnx-exports.ts'
 import type { ModelDigests } from '../store/model-digests.ts'
 
@@ -14,7 +14,7 @@ export async function localModelDigests(
 ): Promise<ModelDigests | null> {
   try {
     const { path } = await resolveModel(given, { cwd, weights: [], environment, offline: true })
-    return configOf(path) === null ? null : await modelDigestsOf(path, new OnnxExports())
+    return findConfig(path) === null ? null : await digestModel(path, new OnnxExports())
   } catch (error) {
     if (error instanceof UsageError || error instanceof FormatError) return null
     throw error

@@ -1,7 +1,7 @@
 import { StageError } from '../../../domain/errors.ts'
 import type { SavedSequence } from '../../../runtimes/python/validation-info.ts'
 import type { DecoderModel } from '../decoder-model.ts'
-import { type DecoderShape, scopeOf } from '../shapes.ts'
+import { type DecoderShape, nameScope } from '../shapes.ts'
 import type { InfoHint } from './info-folders.ts'
 import { isNamed, type SavedBatch } from './refusal.ts'
 
@@ -37,7 +37,7 @@ export function pairsFor(
   const [prefix] = prefixes
   if (prefix === undefined) throw nothingFor(hinted, wanted)
   if (prefixes.length > 1) {
-    throw refused(`${prefixes.join(' and ')} both fit ${scopeOf(wanted.shape)}; choose one with --default-dtype`)
+    throw refused(`${prefixes.join(' and ')} both fit ${nameScope(wanted.shape)}; choose one with --default-dtype`)
   }
   const dtype = fitting[0]!.hint.of?.shape.dtype ?? wanted.dtype
   if (dtype === undefined) throw refused(`the name ${prefix} does not include a precision; give --default-dtype`)
@@ -48,7 +48,7 @@ export function pairsFor(
 function isOf({ hint: { of }, content }: Hinted, { model, shape, dtype }: WantedPairs): boolean {
   if (of) {
     const { batchSize, promptLength, newTokens } = of.shape
-    const isShape = scopeOf({ batchSize, promptLength, newTokens }) === scopeOf(shape)
+    const isShape = nameScope({ batchSize, promptLength, newTokens }) === nameScope(shape)
     return isShape && isNamed(of.model, model) && (dtype === undefined || of.shape.dtype === dtype)
   }
   return 'sequences' in content && sizeProblem(content.sequences, shape) === null
@@ -94,7 +94,7 @@ function sizeProblem(sequences: readonly SavedSequence[], shape: DecoderShape): 
 const SHOWN = 4
 
 function nothingFor(hinted: readonly Hinted[], { model, shape, dtype, folder }: WantedPairs): StageError {
-  const asked = `${scopeOf(shape)}${dtype === undefined ? '' : ` in ${dtype}`}`
+  const asked = `${nameScope(shape)}${dtype === undefined ? '' : ` in ${dtype}`}`
   const prefixes = [...new Set(hinted.map(({ hint }) => hint.prefix))]
   const more = prefixes.length > SHOWN ? ` and ${prefixes.length - SHOWN} more` : ''
   const there = `${prefixes.slice(0, SHOWN).join(', ')}${more}`

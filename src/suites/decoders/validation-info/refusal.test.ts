@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { hintIn } from './info-folders.ts'
-import { refusalOf, type SavedBatch, type WantedBatch } from './refusal.ts'
+import { explainRefusal, type SavedBatch, type WantedBatch } from './refusal.ts'
 
 const PREFIX = 'org--model_max-new-tokens-2_batch-size-1_seq-length-3_dtype-fp16'
 const wanted: WantedBatch = {
@@ -14,9 +14,9 @@ function saved(tokens: number[], logits: [number, number] | null = [2, 10], name
 }
 
 test('what has exactly these prompts belongs, also with more new tokens than asked for', () => {
-  expect(refusalOf(saved([0, 4, 5, 7, 8]), wanted)).toBeNull()
-  expect(refusalOf(saved([0, 4, 5, 7, 8, 9], [3, 10]), wanted)).toBeNull()
-  expect(refusalOf(saved([0, 4, 5, 7, 8], [2, 10], `${PREFIX}.cpu_validation_info.0.out`), wanted)).toBeNull()
+  expect(explainRefusal(saved([0, 4, 5, 7, 8]), wanted)).toBeNull()
+  expect(explainRefusal(saved([0, 4, 5, 7, 8, 9], [3, 10]), wanted)).toBeNull()
+  expect(explainRefusal(saved([0, 4, 5, 7, 8], [2, 10], `${PREFIX}.cpu_validation_info.0.out`), wanted)).toBeNull()
 })
 
 test.each([
@@ -32,14 +32,14 @@ test.each([
     'its name says org--model-big',
   ],
 ])('what differs is refused, and how is said', (batch, why) => {
-  expect(refusalOf(batch, wanted)?.why).toBe(why)
+  expect(explainRefusal(batch, wanted)?.why).toBe(why)
 })
 
 test('a folder of another place is the same model', () => {
   const local = { ...wanted, model: { given: '/here/models/m', name: 'm', vocabulary: null } }
   const named = (prefix: string) => saved([0, 4, 5, 7, 8], [2, 10], `${prefix}.cpu_validation_info.0.out`)
   const shape = '_max-new-tokens-2_batch-size-1_seq-length3_dtype-fp16'
-  expect(refusalOf(named(`--tmp--models--m${shape}`), local)).toBeNull()
-  expect(refusalOf(named(`--tmp--models--m-big${shape}`), local)?.why).toBe('its name says --tmp--models--m-big')
-  expect(refusalOf(named('8b073d6445a1_0.8.1'), local)).toBeNull()
+  expect(explainRefusal(named(`--tmp--models--m${shape}`), local)).toBeNull()
+  expect(explainRefusal(named(`--tmp--models--m-big${shape}`), local)?.why).toBe('its name says --tmp--models--m-big')
+  expect(explainRefusal(named('8b073d6445a1_0.8.1'), local)).toBeNull()
 })

@@ -46,7 +46,7 @@ const CHECKS: readonly Check[] = [
   (sequences, { ids }) => promptDifference(sequences, ids),
 ]
 
-export function refusalOf({ hint, content }: SavedBatch, wanted: WantedBatch): ImportRefusal | null {
+export function explainRefusal({ hint, content }: SavedBatch, wanted: WantedBatch): ImportRefusal | null {
   if ('problem' in content) return { passed: 0, why: content.problem }
   if (hint?.of && !isNamed(hint.of.model, wanted.model)) return { passed: 1, why: `its name says ${hint.of.model}` }
   const sequences = content.sequences.slice(0, wanted.ids.length)

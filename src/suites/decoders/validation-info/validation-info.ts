@@ -7,7 +7,7 @@ import type { DecodedSide, DecodeWork } from '../decode-side.ts'
 import type { DecoderModel } from '../decoder-model.ts'
 import { readDecodedTrace } from '../store/decoded-trace.ts'
 import { findInfoFolders, type InfoFolder } from './info-folders.ts'
-import { refusalOf, type SavedBatch, type WantedBatch } from './refusal.ts'
+import { explainRefusal, type SavedBatch, type WantedBatch } from './refusal.ts'
 
 const TRACE_FILE = 'trace.safetensors'
 
@@ -29,7 +29,7 @@ export class ValidationInfo {
   async reference(model: DecoderModel, work: DecodeWork, index: number): Promise<DecodedSide | null> {
     const wanted: WantedBatch = { model, ids: work.batch.ids, newTokens: work.newTokens }
     const saved = (await this.#savedOrNone()).filter(({ hint }) => (hint?.device ?? 'cpu') === 'cpu')
-    const belonging = saved.filter((each) => refusalOf(each, wanted) === null)
+    const belonging = saved.filter((each) => explainRefusal(each, wanted) === null)
     const chosen = [...belonging].sort((a, b) => hintRank(b, index) - hintRank(a, index))[0]
     if (!chosen) {
       this.#explain(saved, wanted, index)
@@ -104,7 +104,7 @@ export class ValidationInfo {
   /** The one that comes nearest, and what is wrong with it. */
   #explain(saved: readonly SavedBatch[], wanted: WantedBatch, index: number): void {
     const near = saved
-      .map((each) => ({ each, refusal: refusalOf(each, wanted)! }))
+      .map((each) => ({ each, refusal: explainRefusal(each, wanted)! }))
       .sort((a, b) => hintRank(b.each, index) - hintRank(a.each, index) || b.refusal.passed - a.refusal.passed)[0]
     if (near) this.#tell(`${near.each.name} is not used: ${near.refusal.why}`)
   }

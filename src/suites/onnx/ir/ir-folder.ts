@@ -10,9 +10,9 @@ import { listModel } from '../../../onnx/changes/listing.ts'
 import type { ModelProto } from '../../../onnx/generated/onnx-ml_pb.ts'
 import { type OnnxModel, readStructure } from '../../../onnx/model.ts'
 import { embedWeights } from '../../../onnx/tensors/embed-weights.ts'
-import { tensorProtosOf } from '../../../onnx/walk.ts'
+import { walkTensorProtos } from '../../../onnx/walk.ts'
 import type { IrOptions, ModelRef } from '../../../runtimes/contract.ts'
-import { type IrSummary, mergedText, summaryOf, type WrittenIr } from './ir.ts'
+import { type IrSummary, mergedText, summariseIr, type WrittenIr } from './ir.ts'
 
 /** Models with more external weights than this get listings only, so that the weights are not copied for every form. */
 const MOST_EXTERNAL_BYTES = 64 * 2 ** 20
@@ -83,7 +83,7 @@ export class IrFolder {
     const table = rows.length > 0 ? ['', ...forms, '', CONSTANTS_NOTE] : []
     const lines = [cleanText(this.#id), ...notes.map((text) => cleanProse(text)), ...table]
     await this.#write('README.txt', `${lines.join('\n')}\n`)
-    return summaryOf(this.#forms, this.#note && cleanProse(this.#note))
+    return summariseIr(this.#forms, this.#note && cleanProse(this.#note))
   }
 
   async #takeFile(name: string, path: string): Promise<void> {
@@ -125,7 +125,7 @@ export class IrFolder {
 
 /** Frees the weights, which the comparison with the next form does not need. */
 function dropWeights(proto: ModelProto): void {
-  for (const { tensor } of tensorProtosOf(proto)) if (tensor.rawData.length > LARGE_BYTES) tensor.rawData = EMPTY
+  for (const { tensor } of walkTensorProtos(proto)) if (tensor.rawData.length > LARGE_BYTES) tensor.rawData = EMPTY
 }
 
 function changesIn({ name, changes, problem, nodes }: WrittenIr): string {

@@ -40,7 +40,7 @@ export async function listIr(
 const PATTERNS_SHOWN = 1
 
 /** `221 → 179 nodes at basic (35× Conv+BatchNormalization → Conv, …)`, `layout, all failed: the worker was killed …` */
-export function summaryOf(forms: readonly WrittenIr[], note: string | null): IrSummary {
+export function summariseIr(forms: readonly WrittenIr[], note: string | null): IrSummary {
   const changed = forms.flatMap((form) => changeText(form) ?? [])
   const first = forms[0]?.nodes
   const failed = failureTexts(forms)

@@ -2,11 +2,11 @@ import { DTYPES, type DType } from '../../../domain/dtype.ts'
 import { StageError } from '../../../domain/errors.ts'
 import type { Target } from '../../../domain/target.ts'
 import { elementCount, type TensorSource, type Trace, type ValueSpec } from '../../../domain/tensor.ts'
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import { type Branch, type FlatModel, flatten, type NodeKey } from '../../../onnx/flatten.ts'
-import { type FlatIndex, indexFlat, type Layer, layerOf } from '../../../onnx/layers/layer-border.ts'
+import { type FlatIndex, findLayer, indexFlat, type Layer } from '../../../onnx/layers/layer-border.ts'
 import type { LayerSite } from '../../../onnx/layers/layer-sites.ts'
-import { dtypesOf, shapeModel, shapeName, type TappedModel, tapModel } from '../../../onnx/taps.ts'
+import { inferDTypes, shapeModel, shapeName, type TappedModel, tapModel } from '../../../onnx/taps.ts'
 import type { Lab } from '../../../runs/contract.ts'
 import type { RuntimeInfo } from '../../../runtimes/contract.ts'
 import type { Pool } from '../../../runtimes/host/pool.ts'
@@ -14,7 +14,7 @@ import { decodeBigInts } from '../../../tensors/decode.ts'
 import { readWhole } from '../../../tensors/read-whole.ts'
 import { type Captured, capture } from '../../tensors/capture.ts'
 import type { LoadedModel } from '../../tensors/load.ts'
-import { type Chunk, chunksOf } from './chunks.ts'
+import { type Chunk, splitIntoChunks } from './chunks.ts'
 import type { Recorded } from './cut-layer.ts'
 
 /** A layer with what the reference computed around it, all of it in one run. */
@@ -54,7 +54,7 @@ export async function recordActivations(request: ActivationRequest, pool: Pool, 
     runEdited(request, { what, bytes, names }, pool, lab)
   const { flat, taken } = await decideBranches(request, run)
   const index = indexFlat(flat)
-  const dtypes = dtypesOf(flat)
+  const dtypes = inferDTypes(flat)
   const layers = new Map<string, RecordedLayer>()
   const outputs = new Map<string, TensorSource>()
   const chunks = await planChunks(request, flat, layersIn(flat, index, request.sites), dtypes, run)
@@ -76,7 +76,7 @@ type NamedLayer = readonly [scope: string, layer: Layer]
 function layersIn(flat: FlatModel, index: FlatIndex, sites: ActivationRequest['sites']): NamedLayer[] {
   return sites.flatMap(({ scope, keys }) => {
     const nodes = keys.flatMap((key) => flat.nodes.get(key) ?? [])
-    return nodes.length === keys.length ? [[scope, layerOf(nodes, index)] as const] : []
+    return nodes.length === keys.length ? [[scope, findLayer(nodes, index)] as const] : []
   })
 }
 
@@ -154,11 +154,11 @@ async function planChunks(
       const bytes = dtype ? DTYPES[dtype].bits / 8 : USUAL_BYTES
       sizes.set(value, elementCount(await shapeIn(trace, value)) * bytes)
     }
-    return chunksOf(layers, valuesOf, { sizeOf: (value) => sizes.get(value)!, most: CHUNK_BYTES })
+    return splitIntoChunks(layers, valuesOf, { sizeOf: (value) => sizes.get(value)!, most: CHUNK_BYTES })
   } catch (error) {
     // Sequences have no shape, and a model with one among its values does not compile then.
     if (!(error instanceof StageError)) throw error
-    return chunksOf(layers, valuesOf, { sizeOf: () => 1, most: CHUNK_VALUES })
+    return splitIntoChunks(layers, valuesOf, { sizeOf: () => 1, most: CHUNK_VALUES })
   }
 }
 
@@ -183,7 +183,7 @@ async function runEdited(
 ): Promise<Captured> {
   const expects = names.map((name): ValueSpec => ({ name, kind: 'tensor', dtype: null, shape: null }))
   const edited = { format: 'onnx', bytes, folder: model.model.folder } as const
-  const modelDigest = digestOf({ model: model.digest, edited: digestOf(bytes) })
+  const modelDigest = computeDigest({ model: model.digest, edited: computeDigest(bytes) })
   const title = `look inside the model on ${reference.name}: ${what}`
   const request = {
     target: reference,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chunksOf } from './chunks.ts'
+import { splitIntoChunks } from './chunks.ts'
 
 const limit = { sizeOf: (value: string) => value.length, most: 10 }
 
@@ -27,7 +27,7 @@ test.each<[readonly string[][], string[][]]>([
     ],
   ],
 ])('%j in chunks of 10', (items, chunks) => {
-  const found = chunksOf(items, (item) => item, limit)
+  const found = splitIntoChunks(items, (item) => item, limit)
   expect(found.map(({ values }) => [...values])).toEqual(chunks)
   expect(found.flatMap((chunk) => chunk.items)).toEqual(items)
 })

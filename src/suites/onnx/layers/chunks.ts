@@ -11,7 +11,7 @@ export interface Chunk<T> {
 }
 
 /** Splits items into chunks, in order, that fit the limit with all the values they need; a larger item is alone in its chunk. */
-export function chunksOf<T>(
+export function splitIntoChunks<T>(
   items: Iterable<T>,
   valuesOf: (item: T) => readonly string[],
   limit: ChunkLimit,

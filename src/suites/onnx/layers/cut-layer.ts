@@ -2,7 +2,7 @@ import { SkipCase } from '../../../domain/errors.ts'
 import type { Target } from '../../../domain/target.ts'
 import type { TensorSource, Trace } from '../../../domain/tensor.ts'
 import type { Side } from '../../../domain/verdict.ts'
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import { carriedAs } from '../../../onnx/carriers.ts'
 import type { Layer } from '../../../onnx/layers/layer-border.ts'
 import { type LayerSource, layerModel, namelessModel } from '../../../onnx/layers/layer-model.ts'
@@ -47,10 +47,10 @@ export async function cutLayer(
   return {
     model,
     inputs: layerTrace(layer.inputs, namesOf(model.inputs), values),
-    inputsDigest: digestOf({ values: digest, names: layer.inputs }),
+    inputsDigest: computeDigest({ values: digest, names: layer.inputs }),
     nameless: {
       ref: { format: 'onnx', bytes, folder: source.original.folder },
-      digest: digestOf(bytes),
+      digest: computeDigest(bytes),
       outputs: facts.outputs,
       shared: bytes.length <= SHARED_BYTES,
     },

@@ -4,18 +4,18 @@ import { StageError } from '../../../domain/errors.ts'
 import { forgetOldest, rememberSuccess } from '../../../domain/remember.ts'
 import type { Target } from '../../../domain/target.ts'
 import type { Trace } from '../../../domain/tensor.ts'
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import { openTrace } from '../../../files/formats/safetensors.ts'
 import { flatten, type NodeKey } from '../../../onnx/flatten.ts'
 import { type FlatIndex, indexFlat } from '../../../onnx/layers/layer-border.ts'
 import type { LayerSource } from '../../../onnx/layers/layer-model.ts'
 import { layerSites } from '../../../onnx/layers/layer-sites.ts'
-import { dtypesOf } from '../../../onnx/taps.ts'
+import { inferDTypes } from '../../../onnx/taps.ts'
 import type { Lab } from '../../../runs/contract.ts'
 import type { PreparedInputs } from '../../tensors/inputs.ts'
 import { type LoadedModel, loadModel } from '../../tensors/load.ts'
 import { rulesFor } from '../../tensors/rules.ts'
-import { type CapturedSide, captureSide, compareSides, infoOf, wholeModel } from '../../tensors/sides.ts'
+import { type CapturedSide, captureSide, compareSides, requireRuntime, wholeModel } from '../../tensors/sides.ts'
 import { settledInputs } from '../fit-inputs.ts'
 import type { FullModelCase } from '../full-model.ts'
 import type { OnnxSuiteContext } from '../suite.ts'
@@ -75,7 +75,7 @@ async function openSetup(c: FullModelCase, lab: Lab, options: OnnxSuiteContext):
   const run = ({ trace, digest }: PreparedInputs) => runUntouched(reference, loaded, trace, digest, lab, options)
   const fitting = { c, lab, options, model: loaded, trusted: loaded }
   const inputs = await lastingInputs(await settledInputs(fitting, run), lab)
-  const info = await infoOf(options, 'reference', reference)
+  const info = await requireRuntime(options, 'reference', reference)
   const sites = layerSites(loaded.model.graph, options.layerGroups).filter(({ loop }) => loop === null)
   const request = { reference, info, model: loaded, inputs: inputs.trace, inputsDigest: inputs.digest, sites }
   const activations = await recordActivations(request, options.pool, lab)
@@ -132,7 +132,7 @@ const INPUTS_FILE = 'inputs.safetensors'
 async function lastingInputs(inputs: PreparedInputs, lab: Lab): Promise<PreparedInputs> {
   const { path, digest } = inputs
   if (path === null) return inputs
-  const key = digestOf({ step: 'layer-inputs@1', digest })
+  const key = computeDigest({ step: 'layer-inputs@1', digest })
   const { folder } = await lab.step(
     { title: 'keep the inputs', stage: 'inputs', key, from: { inputs: digest } },
     async (place) => {
@@ -152,5 +152,5 @@ function sliceTested(
   const flat = flatten(loaded.model, taken)
   if (flat.undecided.size > 0) return null
   const keys = new Map(layerSites(loaded.model.graph, layerGroups).map((site) => [site.scope, site.keys]))
-  return { loaded, original: loaded.model, flat, dtypes: dtypesOf(flat), index: indexFlat(flat), keys }
+  return { loaded, original: loaded.model, flat, dtypes: inferDTypes(flat), index: indexFlat(flat), keys }
 }

@@ -5,13 +5,13 @@ import { NOT_REACHED } from '../../../domain/result.ts'
 import type { Target } from '../../../domain/target.ts'
 import type { Trace } from '../../../domain/tensor.ts'
 import { formatShape } from '../../../domain/tensor.ts'
-import { arithmeticOf } from '../../../onnx/inputs/arithmetic.ts'
-import { layerOf } from '../../../onnx/layers/layer-border.ts'
+import { findArithmetic } from '../../../onnx/inputs/arithmetic.ts'
+import { findLayer } from '../../../onnx/layers/layer-border.ts'
 import type { LayerSite } from '../../../onnx/layers/layer-sites.ts'
 import type { Judgement, Lab } from '../../../runs/contract.ts'
 import { judgePair, type SidePair } from '../../tensors/judge-pair.ts'
 import { rulesFor } from '../../tensors/rules.ts'
-import { bothSides, type CapturedSide, compareSides, infoOf, warmUp } from '../../tensors/sides.ts'
+import { bothSides, type CapturedSide, compareSides, requireRuntime, warmUp } from '../../tensors/sides.ts'
 import type { FullModelCase } from '../full-model.ts'
 import { judgePromised } from '../promised.ts'
 import type { OnnxSuiteContext } from '../suite.ts'
@@ -144,14 +144,14 @@ async function testedLayer(
   if (layer.outputs.some((name) => !made.includes(name))) {
     throw new SkipCase(`the layer with this name in ${other} outputs ${made.join(', ')}`)
   }
-  return cutLayer(tested, { ...layerOf(nodes, tested.index), outputs: layer.outputs }, layer, false)
+  return cutLayer(tested, { ...findLayer(nodes, tested.index), outputs: layer.outputs }, layer, false)
 }
 
 /** The reference's outputs within the whole model; if recording changed them, its outputs alone. */
 async function referenceValues(work: Work): Promise<CapturedSide> {
   const { c, options, layer, cut } = work
   if (!hasRecordedOutputs(work)) return runReference(work)
-  const info = await infoOf(options, 'reference', c.referenceTarget!)
+  const info = await requireRuntime(options, 'reference', c.referenceTarget!)
   const detail = { version: info.version, ...info.detail, values: 'from the full run' }
   return {
     trace: recordedOutputs(layer, cut, layer),
@@ -205,7 +205,7 @@ function arithmeticIn({ model, inputs }: CutLayer, { tensors }: Trace): Arithmet
   const found = model.graph.node.flatMap((node) => {
     const [input, output] = [inputs.tensors.get(node.input[0] ?? ''), tensors.get(node.output[0] ?? '')]
     if (!input || !output) return []
-    return arithmeticOf(node, { input: input.shape, output: output.shape, opset: model.opsets.get('') ?? 1 })
+    return findArithmetic(node, { input: input.shape, output: output.shape, opset: model.opsets.get('') ?? 1 })
   })
   return {
     terms: Math.max(1, ...found.map(({ terms }) => terms)),

@@ -1,6 +1,6 @@
 import { DTYPES } from '../../../domain/dtype.ts'
 import { elementCount, type TensorSource, type TensorSpec } from '../../../domain/tensor.ts'
-import { digestOf } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import { randomStream } from '../../../models/random.ts'
 import { encodeNumbers } from '../../../tensors/encode.ts'
 import { memorySource } from '../../../tensors/memory-source.ts'
@@ -20,10 +20,10 @@ export async function withRandomInputs(cut: CutLayer, seed: number): Promise<Cut
   const tensors = new Map<string, TensorSource>()
   const parts: unknown[] = [cut.nameless.digest, seed]
   for (const [position, [name, source]] of [...cut.inputs.tensors].entries()) {
-    if (!isData(source)) parts.push(digestOf(await readWhole(source)))
+    if (!isData(source)) parts.push(computeDigest(await readWhole(source)))
     tensors.set(name, isData(source) ? randomTensor(source, `${cut.nameless.digest} ${position}`, seed) : source)
   }
-  return { ...cut, inputs: { ...cut.inputs, tensors }, inputsDigest: digestOf(parts) }
+  return { ...cut, inputs: { ...cut.inputs, tensors }, inputsDigest: computeDigest(parts) }
 }
 
 export function isData({ dtype, shape }: TensorSpec): boolean {

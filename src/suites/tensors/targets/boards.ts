@@ -1,11 +1,11 @@
 import { UsageError } from '../../../domain/errors.ts'
 import { nameOfTarget, type Target } from '../../../domain/target.ts'
 import { cleanText } from '../../../domain/text.ts'
-import { schemaOf } from '../../../runtimes/registry.ts'
+import { findSchema } from '../../../runtimes/registry.ts'
 
 /** A target that names no board gets the one that is given for all; a list makes a target for each. */
 export function onBoards(target: Target, forAll: string | undefined): Target[] {
-  const { address } = schemaOf(target.runtime)
+  const { address } = findSchema(target.runtime)
   const { board, ...options } = target.options
   if (address && target.device !== '') {
     if (board !== undefined) throw twoBoards(target, board)
@@ -14,7 +14,7 @@ export function onBoards(target: Target, forAll: string | undefined): Target[] {
   const boards = (board ?? forAll)?.split(',') ?? []
   if (address && boards.length === 0) throw noBoard(target)
   if (boards.length === 0) return [target]
-  const isNamed = target.name !== nameOfTarget(target, schemaOf(target.runtime))
+  const isNamed = target.name !== nameOfTarget(target, findSchema(target.runtime))
   const suffixed = isNamed && boards.length > 1
   return boards.map((each) => onBoard({ ...target, options }, each, { isNamed, suffixed }))
 }
@@ -33,7 +33,7 @@ interface Naming {
 
 function onBoard(target: Target, board: string, { isNamed, suffixed }: Naming): Target {
   if (!/^[^\s\p{Cc}-][^\s\p{Cc}]*$/u.test(board)) throw badBoard(board)
-  const schema = schemaOf(target.runtime)
+  const schema = findSchema(target.runtime)
   const placed = schema.address ? { ...target, device: board } : { ...target, options: { ...target.options, board } }
   schema.check?.(placed)
   const given = suffixed ? `${target.name}[${board}]` : target.name

@@ -1,4 +1,4 @@
-import { entryOf } from '../../../domain/entry.ts'
+import { findEntry } from '../../../domain/entry.ts'
 import { UsageError } from '../../../domain/errors.ts'
 import { formatTarget, type Target } from '../../../domain/target.ts'
 import type { Side } from '../../../domain/verdict.ts'
@@ -91,7 +91,7 @@ function configTarget(name: string, given: string | ConfigTarget): Target {
   if (typeof given === 'string') return { ...readTarget(given), name }
   const options = Object.fromEntries(Object.entries(given.options ?? {}).map(([key, value]) => [key, String(value)]))
   const bare = { runtime: given.runtime, version: given.version ?? null, device: given.device ?? '', options }
-  const schema = entryOf(TARGET_SCHEMAS, given.runtime) ?? { defaultDevice: '', options: {} }
+  const schema = findEntry(TARGET_SCHEMAS, given.runtime) ?? { defaultDevice: '', options: {} }
   return { ...readTarget(formatTarget({ ...bare, device: bare.device || schema.defaultDevice }, schema)), name }
 }
 

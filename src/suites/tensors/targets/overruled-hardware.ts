@@ -3,7 +3,7 @@ import { HARDWARE_KEYS, type HardwareKey, type Target } from '../../../domain/ta
 import { cleanText } from '../../../domain/text.ts'
 import type { Origin } from '../../../options/kinds.ts'
 import { goesBefore } from '../../../options/resolve.ts'
-import { HARDWARE_NOUNS, schemaOf } from '../../../runtimes/registry.ts'
+import { findSchema, HARDWARE_NOUNS } from '../../../runtimes/registry.ts'
 import type { Toolchains } from '../../../runtimes/toolchain/definition.ts'
 import { type SideValues, targetNamed } from './chosen-targets.ts'
 import type { TargetSections } from './config-target.ts'
@@ -34,7 +34,7 @@ function allNameTheirOwn(key: HardwareKey, targets: readonly Target[]): boolean 
 }
 
 function ownHardware(key: HardwareKey, { runtime, device, options }: Target): string | undefined {
-  const isAddress = key === 'board' && schemaOf(runtime).address
+  const isAddress = key === 'board' && findSchema(runtime).address
   return options[key] ?? ((isAddress && device) || undefined)
 }
 

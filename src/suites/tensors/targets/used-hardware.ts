@@ -1,6 +1,6 @@
 import { HARDWARE_KEYS, type HardwareKey, type Target } from '../../../domain/target.ts'
 import { cleanText } from '../../../domain/text.ts'
-import { schemaOf, unusedHardware } from '../../../runtimes/registry.ts'
+import { findSchema, unusedHardware } from '../../../runtimes/registry.ts'
 import type { Toolchains } from '../../../runtimes/toolchain/definition.ts'
 import { hardwareUsed } from '../../../runtimes/toolchain/hardware-values.ts'
 import { findToolchain } from '../../../runtimes/toolchain/read-toolchain.ts'
@@ -10,7 +10,7 @@ export type HardwareForAll = Readonly<Partial<Record<HardwareKey, string | undef
 
 /** Which of hardware type, chip and board the program that runs the target receives. */
 export function usedHardware(target: Target, toolchains: Toolchains): readonly HardwareKey[] {
-  const { hardware = [], describedIn } = schemaOf(target.runtime)
+  const { hardware = [], describedIn } = findSchema(target.runtime)
   return describedIn === 'toolchains' ? hardwareUsed(findToolchain(target.device, toolchains)) : hardware
 }
 

@@ -2,7 +2,7 @@ import type { DecoderConfig } from '../decoder-config.ts'
 import { attend, splitHeads } from './attention.ts'
 import { allowedPositions, linear, rmsNorm } from './blocks.ts'
 import type { GraphWriter } from './graph-writer.ts'
-import { type Rotation, rotate, rotationOf } from './rotary.ts'
+import { addRotation, type Rotation, rotate } from './rotary.ts'
 
 interface Context {
   readonly config: DecoderConfig
@@ -13,7 +13,7 @@ interface Context {
 /** Llama, Mistral and Granite, which differ in sizes, window and multipliers; gives the name of the last hidden state. */
 export function llamaNodes(graph: GraphWriter, config: DecoderConfig): string {
   const embedded = graph.add('/model/embed_tokens', 'Gather', [graph.weight('model.embed_tokens.weight'), 'input_ids'])
-  const context = { config, allowed: allowedPositions(graph, config), rotation: rotationOf(graph, config) }
+  const context = { config, allowed: allowedPositions(graph, config), rotation: addRotation(graph, config) }
   let x = multiplied(graph, '/model/embed_tokens', embedded, config.embeddingMultiplier)
   for (let layer = 0; layer < config.layers; layer++) x = decoderLayer(graph, x, layer, context)
   return rmsNorm(graph, '/model/norm', x, 'model.norm.weight', config.epsilon)

@@ -8,7 +8,7 @@ export interface Rotation {
   readonly sine: string
 }
 
-export function rotationOf(graph: GraphWriter, config: DecoderConfig): Rotation {
+export function addRotation(graph: GraphWriter, config: DecoderConfig): Rotation {
   const scope = '/model/rotary_emb'
   const frequencies = inverseFrequencies(config)
   const constant = graph.constant('model.rotary_emb.inv_freq', 'float32', [frequencies.length], frequencies)
