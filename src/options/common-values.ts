@@ -4,15 +4,15 @@ import { dayProblem, formatDay, issueProblem } from '../domain/expected-failure.
 import type { COMMON_OPTIONS } from './common.ts'
 import type { Values } from './table.ts'
 
-type Given = Values<typeof COMMON_OPTIONS>
+type GivenCommon = Values<typeof COMMON_OPTIONS>
 
 /** Values that every run reads, whatever its suites. */
-export interface CommonValues extends Omit<Given, 'failFast' | 'reporter'> {
+export interface CommonValues extends Omit<GivenCommon, 'failFast' | 'reporter'> {
   readonly reporter: readonly string[]
 }
 
 /** Checks options against each other. */
-export function commonValues({ failFast, ...given }: Given, environment: Environment): CommonValues {
+export function commonValues({ failFast, ...given }: GivenCommon, environment: Environment): CommonValues {
   refuseUnwatchable(given)
   checkAcceptance(given)
   return {
@@ -22,14 +22,14 @@ export function commonValues({ failFast, ...given }: Given, environment: Environ
   }
 }
 
-function refuseUnwatchable(given: Pick<Given, 'watch' | 'json' | 'list' | 'shard' | 'accept'>): void {
+function refuseUnwatchable(given: Pick<GivenCommon, 'watch' | 'json' | 'list' | 'shard' | 'accept'>): void {
   const other = given.watch && (['json', 'list', 'shard', 'accept'] as const).find((key) => given[key])
   if (other)
     throw new UsageError('option', `--watch is interactive and --${other} is for a single run; leave one of them out`)
 }
 
 /** Checked before anything runs. */
-function checkAcceptance({ accept, issue, expires }: Pick<Given, 'accept' | 'issue' | 'expires'>): void {
+function checkAcceptance({ accept, issue, expires }: Pick<GivenCommon, 'accept' | 'issue' | 'expires'>): void {
   const flag = issue !== undefined ? '--issue' : expires !== undefined ? '--expires' : null
   if (flag && !accept) throw new UsageError('option', `${flag} needs --accept, which writes expected failures`)
   const problem = (issue !== undefined && issueProblem(issue)) || (expires && dayProblem(expires))

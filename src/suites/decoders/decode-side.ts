@@ -8,6 +8,7 @@ import { computeDigest } from '../../files/disk/digest.ts'
 import type { KeyParts, Lab, Opening } from '../../runs/contract.ts'
 import type { DecodeRequest, DecodeStep, ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
+import { describeTargetKey } from '../tensors/target-key.ts'
 import type { KeptStep } from './gates/contract.ts'
 import type { PaddedBatch } from './prompts/contract.ts'
 import { type DecodedTrace, DecodedTraceWriter, readDecodedTrace } from './store/decoded-trace.ts'
@@ -102,20 +103,15 @@ function keyOf(
   followed: DecodedSide | null,
 ): { key: string | null; from: KeyParts } {
   if (info.fingerprint === null) return { key: null, from: {} }
-  const { runtime, version, device, options, files } = target
-  const { model: _another, variant: _which, ...others } = options
-  const hardware = files && Object.entries(files).map(([name, { content }]) => [name, content])
+  const { variant: _which, ...options } = target.options
   const { batch, newTokens, eos, topK, keep } = work
   const request = computeDigest({ batch, newTokens, eos, topK, keep })
   const forced = followed && ledBy(followed)
   const from = {
     model: model.digest,
     prompts: request,
-    runtime: `${runtime}${version === null ? '' : `@${version}`}:${device}`,
-    options: JSON.stringify(others),
-    ...(hardware && { hardware: computeDigest(hardware) }),
+    ...describeTargetKey({ ...target, options }, info),
     ...(forced && { 'tokens of the reference': forced }),
-    'version and machine': info.fingerprint,
     'way of decoding': DECODE_VERSION,
   }
   return { key: computeDigest(from), from }

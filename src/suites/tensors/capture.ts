@@ -13,6 +13,7 @@ import { explainVersions } from '../../onnx/version-advice.ts'
 import type { ContentKey, KeyParts, Lab, Opening } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
+import { describeTargetKey, targetKey } from './target-key.ts'
 
 const CAPTURE_VERSION = 'capture@2'
 
@@ -88,37 +89,22 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentK
   if (request.alone) return { key: null, from: {} }
   if (info.fingerprint === null)
     return { key: request.lasting ? computeDigest({ once: randomUUID() }) : null, from: {} }
-  const { runtime, version, device, options } = request.target
-  const target = targetKey(request.target, info)
-  const { hardware } = target
+  const { target, modelDigest, inputsDigest } = request
   const taps = request.taps && { taps: request.taps }
   const key = computeDigest({
     step: CAPTURE_VERSION,
-    target,
-    model: request.modelDigest,
-    inputs: request.inputsDigest,
+    target: targetKey(target, info),
+    model: modelDigest,
+    inputs: inputsDigest,
     ...taps,
   })
   const from = {
-    model: request.modelDigest,
-    inputs: request.inputsDigest,
-    runtime: `${runtime}${version === null ? '' : `@${version}`}:${device}`,
-    options: JSON.stringify(withoutModel(options)),
-    ...(hardware && { hardware: computeDigest(hardware) }),
-    'version and machine': info.fingerprint,
+    model: modelDigest,
+    inputs: inputsDigest,
+    ...describeTargetKey(target, info),
     'way of capturing': CAPTURE_VERSION,
   }
   return { key, from }
-}
-
-/** Everything about a target that may change what it gives. */
-export function targetKey({ runtime, version, device, options, files }: Target, { fingerprint }: RuntimeInfo) {
-  const hardware = files && Object.entries(files).map(([key, { content }]) => [key, content])
-  return { runtime, version, device, options: withoutModel(options), hardware, fingerprint }
-}
-
-function withoutModel({ model: _another, ...others }: Target['options']): Target['options'] {
-  return others
 }
 
 async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {

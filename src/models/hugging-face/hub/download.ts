@@ -72,16 +72,16 @@ async function ageMs(path: string): Promise<number> {
 }
 
 async function completePart(request: DownloadRequest, part: string, left: string): Promise<string> {
-  let told: Told
+  let facts: DownloadFacts
   try {
-    told = await fetchPart(request, part)
+    facts = await fetchPart(request, part)
   } catch (error) {
     await rename(part, left).catch(() => undefined)
     throw error
   }
   try {
-    await verify(request, part, told)
-    const name = request.file.sha256 ?? request.file.gitId ?? told.blob
+    await verify(request, part, facts)
+    const name = request.file.sha256 ?? request.file.gitId ?? facts.blob
     await rename(part, join(request.repository, 'blobs', name))
     return name
   } finally {
@@ -90,23 +90,23 @@ async function completePart(request: DownloadRequest, part: string, left: string
 }
 
 /** What the answers to a download say about the file. */
-interface Told {
+interface DownloadFacts {
   readonly byteLength: number | null
   readonly sha256: string | null
   readonly blob: string
 }
 
 /** Resumes an interrupted download as long as there is progress. */
-async function fetchPart(request: DownloadRequest, part: string): Promise<Told> {
+async function fetchPart(request: DownloadRequest, part: string): Promise<DownloadFacts> {
   const { call } = request.client
   const handle = await open(part, constants.O_RDWR | constants.O_CREAT)
   try {
     for (let attempt = 1; ; attempt++) {
       const before = (await handle.stat()).size
       try {
-        const told = await fetchRest(request, handle, before, part)
+        const facts = await fetchRest(request, handle, before, part)
         await handle.sync()
-        return told
+        return facts
       } catch (error) {
         if (!(error instanceof Unreachable) || error.isLasting || attempt >= call.retryPolicy.attempts) throw error
         if ((await handle.stat()).size > before) attempt = 0
@@ -118,10 +118,15 @@ async function fetchPart(request: DownloadRequest, part: string): Promise<Told> 
   }
 }
 
-async function fetchRest(request: DownloadRequest, handle: FileHandle, from: number, part: string): Promise<Told> {
+async function fetchRest(
+  request: DownloadRequest,
+  handle: FileHandle,
+  from: number,
+  part: string,
+): Promise<DownloadFacts> {
   const { client, id, commit, file } = request
   if (file.byteLength !== null && from > file.byteLength) return restart(request, handle, part)
-  if (file.byteLength === from && from > 0) return toldBy(new Headers(), request, from)
+  if (file.byteLength === from && from > 0) return readFacts(new Headers(), request, from)
   const answer = await client.file(id, commit, file.name, from)
   try {
     if (answer.response.status === 416 && from > 0) return await restart(request, handle, part)
@@ -132,7 +137,7 @@ async function fetchRest(request: DownloadRequest, handle: FileHandle, from: num
   }
 }
 
-async function restart(request: DownloadRequest, handle: FileHandle, part: string): Promise<Told> {
+async function restart(request: DownloadRequest, handle: FileHandle, part: string): Promise<DownloadFacts> {
   await handle.truncate(0)
   return fetchRest(request, handle, 0, part)
 }
@@ -143,16 +148,17 @@ async function receive(
   handle: FileHandle,
   from: number,
   part: string,
-): Promise<Told> {
+): Promise<DownloadFacts> {
   const start = response.status === 206 ? rangeStart(response, from) : 0
   const rest = countIn(response.headers.get('content-length'))
-  const told = toldBy(hubHeaders, request, rest === null ? null : start + rest)
+  const facts = readFacts(hubHeaders, request, rest === null ? null : start + rest)
   let at = start
   if (start < from) await handle.truncate(start)
   try {
     for await (const chunk of response.body ?? []) {
       heard()
-      if (told.byteLength !== null && at + chunk.byteLength > told.byteLength) throw tooMuch(request, told.byteLength)
+      if (facts.byteLength !== null && at + chunk.byteLength > facts.byteLength)
+        throw tooMuch(request, facts.byteLength)
       await writeAt(handle, chunk, at, part)
       at += chunk.byteLength
       request.onBytes(at)
@@ -160,10 +166,10 @@ async function receive(
   } catch (error) {
     throw explainFailure(error, response.url, request.client.call)
   }
-  if (told.byteLength !== null && at < told.byteLength) {
-    throw new Unreachable(`${request.file.name} broke off after ${at} of ${told.byteLength} bytes; try again`, false)
+  if (facts.byteLength !== null && at < facts.byteLength) {
+    throw new Unreachable(`${request.file.name} broke off after ${at} of ${facts.byteLength} bytes; try again`, false)
   }
-  return told
+  return facts
 }
 
 /** A file longer than announced is wrong, and may never end. */
@@ -185,7 +191,7 @@ function rangeStart(response: Response, from: number): number {
   )
 }
 
-function toldBy(headers: Headers, { file, commit }: DownloadRequest, received: number | null): Told {
+function readFacts(headers: Headers, { file, commit }: DownloadRequest, received: number | null): DownloadFacts {
   const tag = (headers.get('x-linked-etag') ?? headers.get('etag') ?? '').replace(/^W\//, '').replaceAll('"', '')
   return {
     byteLength: file.byteLength ?? countIn(headers.get('x-linked-size')) ?? received,
@@ -198,14 +204,14 @@ function countIn(text: string | null): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
-async function verify({ file, client }: DownloadRequest, part: string, told: Told): Promise<void> {
+async function verify({ file, client }: DownloadRequest, part: string, facts: DownloadFacts): Promise<void> {
   const { size } = await stat(part)
   const from = new URL(client.call.settings.endpoint).host
   const refuse = (found: string) =>
     new UsageError('damaged', `${file.name} from ${from} ${found}; it was removed, try again`)
-  if (told.byteLength !== null && size !== told.byteLength)
-    throw refuse(`has ${size} bytes, expected ${told.byteLength}`)
-  if (told.sha256 !== null && (await sha256File(part)) !== told.sha256)
+  if (facts.byteLength !== null && size !== facts.byteLength)
+    throw refuse(`has ${size} bytes, expected ${facts.byteLength}`)
+  if (facts.sha256 !== null && (await sha256File(part)) !== facts.sha256)
     throw refuse(`has a different SHA-256 than the hub says`)
   if (file.gitId !== null && (await gitIdOf(part, size)) !== file.gitId) throw refuse('is not what the hub has')
 }

@@ -56,17 +56,17 @@ function refuseWords([first]: readonly string[]): void {
   throw new UsageError('converge', text)
 }
 
-type Told = Pick<PlanContext, 'notice' | 'onOutput'>
+type OutputListeners = Pick<PlanContext, 'notice' | 'onOutput'>
 
 /** The tests that were asked for, with where they run and where they are kept. */
-export async function plannedTests(asked: ConvergeAsked, told: Told): Promise<PlannedTest[]> {
-  return (await Promise.all(asked.sources.map((source) => testsOf(source, asked, told)))).flat()
+export async function plannedTests(asked: ConvergeAsked, listeners: OutputListeners): Promise<PlannedTest[]> {
+  return (await Promise.all(asked.sources.map((source) => testsOf(source, asked, listeners)))).flat()
 }
 
 async function testsOf(
   { testConfigPath, storagePath, manifestName, root }: TrainingSource,
   { cwd, environment, base }: ConvergeAsked,
-  { notice, onOutput }: Told,
+  { notice, onOutput }: OutputListeners,
 ): Promise<PlannedTest[]> {
   const path = resolve(base, testConfigPath)
   const tests = await readConvergenceTests(path, cwd)

@@ -8,11 +8,10 @@ import { readEndIds } from '../../../models/hugging-face/end-ids.ts'
 import { fetchModel } from '../../../models/hugging-face/hub/fetch-model.ts'
 import type { resolveModel } from '../../../models/hugging-face/hub/resolve-model.ts'
 import { loadTokenizer } from '../../../models/hugging-face/tokenizer/load-tokenizer.ts'
+import type { Notice } from '../../contract.ts'
 import type { DecoderModel } from '../decoder-model.ts'
 import type { DecodersAsked } from './decoders-asked.ts'
 import { randomMicro, trainedMicro } from './micro-models.ts'
-
-type Notice = (text: string) => void
 
 type Weights = Parameters<typeof resolveModel>[1]['weights']
 

@@ -5,6 +5,7 @@ import { suggest } from '../../../domain/suggest.ts'
 import { cleanText } from '../../../domain/text.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import { folderDigest } from '../../../models/hugging-face/model-folder.ts'
+import type { Notice } from '../../contract.ts'
 import type { DecoderModel } from '../decoder-model.ts'
 import type { SequenceSummary } from '../gates/contract.ts'
 import type { MetricLimits } from '../gates/limits.ts'
@@ -98,8 +99,6 @@ interface LearntModel {
   /** Digests of what the reference opened. */
   readonly opened: ReadonlySet<string>
 }
-
-type Notice = (text: string) => void
 
 /** Reads the thresholds file of an asked; null: none was given. */
 export async function learntNoise(

@@ -3,6 +3,7 @@ import { UsageError } from '../../../domain/errors.ts'
 import type { Target } from '../../../domain/target.ts'
 import { FileDigests } from '../../../files/disk/digest.ts'
 import type { Pool } from '../../../runtimes/host/pool.ts'
+import type { Notice } from '../../contract.ts'
 import { refuseSame } from '../../tensors/refuse-same.ts'
 import type { DecoderModel } from '../decoder-model.ts'
 import type { MetricName } from '../gates/contract.ts'
@@ -18,8 +19,6 @@ import { decoderModels } from './decoder-models.ts'
 import type { DecodersAsked } from './decoders-asked.ts'
 import { learntNoise, type ModelNoise } from './learnt-noise.ts'
 import { chooseTracePlaces } from './trace-places.ts'
-
-type Notice = (text: string) => void
 
 /** Weights of many gigabytes are not read anew in every run to know that they are the same. */
 export function exportsFor({ cwd, values }: DecodersAsked): OnnxExports {

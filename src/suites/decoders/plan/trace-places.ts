@@ -7,13 +7,12 @@ import { nearFile } from '../../../files/disk/near-file.ts'
 import type { LaunchContext } from '../../../runtimes/contract.ts'
 import { findPython } from '../../../runtimes/python/find-python.ts'
 import { ValidationInfoFiles } from '../../../runtimes/python/validation-info.ts'
+import type { Notice } from '../../contract.ts'
 import { TraceStore } from '../store/trace-store.ts'
 import type { DecodingOptions } from '../suite.ts'
 import { InfoWriter } from '../validation-info/info-writer.ts'
 import { ValidationInfo } from '../validation-info/validation-info.ts'
 import type { DecodersAsked } from './decoders-asked.ts'
-
-type Notice = (text: string) => void
 
 /** Where traces of earlier runs lie, ours and those of aiu-fms-testing-utils, and where those of this run go. */
 export function chooseTracePlaces(
