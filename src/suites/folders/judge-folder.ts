@@ -2,11 +2,11 @@ import { resolve } from 'node:path'
 import type { TraceComparison } from '../../compare/contract.ts'
 import { SkipCase, StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import type { ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
-import { folderDigest, readInputUses } from '../../models/hugging-face/model-folder.ts'
+import { folderDigest } from '../../models/hugging-face/model-folder.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
-import { makeInputs, type PreparedInputs } from '../tensors/inputs.ts'
+import { prepareFolderInputs } from '../tensors/folder-inputs.ts'
+import type { PreparedInputs } from '../tensors/inputs.ts'
 import { judgePair, type SidePair } from '../tensors/judge-pair.ts'
 import { keepTraces } from '../tensors/judgement.ts'
 import { declaredPrecision, plainRules } from '../tensors/rules.ts'
@@ -16,7 +16,6 @@ import {
   type CaptureSetup,
   captureSide,
   compareSides,
-  requireRuntime,
   type SideModel,
   warmUp,
 } from '../tensors/sides.ts'
@@ -36,7 +35,7 @@ interface Work {
 export async function judgeFolder(c: FolderCase, lab: Lab, options: FoldersSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, ...options.otherReferences, c.underTest])
   const digest = await folderDigest(c.path, options.digests)
-  const inputs = await prepareInputs(c, lab, options, digest)
+  const inputs = await prepareFolderInputs({ c, lab, options, digest })
   const work = { c, lab, options, inputs, digest }
   const pair: SidePair = {
     lab,
@@ -98,43 +97,4 @@ async function compareModules(work: Work, plain: CapturedSide): Promise<ModuleFi
     if (!(error instanceof StageError) && !(error instanceof SkipCase)) throw error
     return { hint: null, measurements: { 'modules.not_compared': error.message } }
   }
-}
-
-async function prepareInputs(
-  c: FolderCase,
-  lab: Lab,
-  options: FoldersSuiteContext,
-  digest: string,
-): Promise<PreparedInputs> {
-  const { pool } = options
-  await refuseAbsent(c, options)
-  let prepared: PreparedInputs | undefined
-  await lab.step({ title: 'prepare inputs', stage: 'inputs', key: null }, async (folder) => {
-    const model = { format: 'huggingface', path: c.path } as const
-    const task = { target: c.referenceTarget, side: 'reference', signal: lab.signal } as const
-    const { inputs } = await pool.inspect({ ...task, model, shareAs: digest })
-    const given = new Set(options.inputs.flatMap(({ policies }) => Object.keys(policies)))
-    prepared = await makeInputs(
-      c,
-      inputs.filter((spec) => isWanted(spec, given)),
-      readInputUses(c.path),
-      options,
-      folder,
-    )
-  })
-  return prepared!
-}
-
-/** If no target was named, a reference that is not available is a skip, not an error. */
-async function refuseAbsent({ referenceTarget }: FolderCase, options: FoldersSuiteContext): Promise<void> {
-  const info = await options.pool.probe(referenceTarget)
-  if (!info.available && options.areDefaults) {
-    throw new SkipCase(`${referenceTarget.name} is not available: ${info.reason}`)
-  }
-  await requireRuntime(options, 'reference', referenceTarget)
-}
-
-/** A mask is optional, but a model without one may guess it. */
-function isWanted({ name, optional }: ValueSpec, given: ReadonlySet<string>): boolean {
-  return !optional || name === 'attention_mask' || given.has(name)
 }
