@@ -40,8 +40,8 @@ const served = {
   name: 'phases',
   probe,
   open: (model, options) => runtime.open(model, onCpu(options)),
-  form: async (model, options) =>
-    options.form in phases ? phases[options.form](options) : runtime.form(model, onCpu(options)),
+  writeIr: async (model, options) =>
+    options.form in phases ? phases[options.form](options) : runtime.writeIr(model, onCpu(options)),
 }
 
 await serveRuntime(served, openSyncChannel(0, 1), LOCAL_MODELS)

@@ -22,7 +22,7 @@ function writeScript(folder: string, body: string, fsCache: string | false = fal
     import { join } from 'node:path'
     const jiti = createJiti(${JSON.stringify(import.meta.url)}, { fsCache: ${JSON.stringify(fsCache)} })
     const { executeRun } = await jiti.import(${JSON.stringify(join(here, 'execute.ts'))})
-    const { runRequest, tinySuite, PASS, keyOf } = await jiti.import(${JSON.stringify(join(here, '../testing/tiny-suite.ts'))})
+    const { runRequest, tinySuite, PASS, makeKey } = await jiti.import(${JSON.stringify(join(here, '../testing/tiny-suite.ts'))})
     const folder = ${JSON.stringify(folder)}
     ${body}`,
   )
@@ -35,7 +35,7 @@ const IDS = Array.from({ length: 60 }, (_, i) => `case${String(i).padStart(2, '0
 const ENDLESS = `
   const ids = ${JSON.stringify(IDS)}
   const suite = tinySuite(ids, async (c, lab) => {
-    await lab.step({ title: 'fill', stage: 'run', key: keyOf(c.id) }, async (at) => {
+    await lab.step({ title: 'fill', stage: 'run', key: makeKey(c.id) }, async (at) => {
       for (const name of ['x', 'y']) await writeFile(join(at, name), c.id.repeat(20_000))
       return c.id
     })
@@ -121,7 +121,7 @@ describe('a full disk', () => {
       folder,
       `const suite = tinySuite(['a', 'big', 'c', 'kept'], async (c, lab) => {
         if (c.id === 'kept') await lab.keep('node', process.execPath)
-        await lab.step({ title: 'fill', stage: 'run', side: 'target', key: keyOf(c.id) }, (at) =>
+        await lab.step({ title: 'fill', stage: 'run', side: 'target', key: makeKey(c.id) }, (at) =>
           writeFile(join(at, 'x'), 'x'.repeat(c.id === 'big' ? 1e6 : 10)))
         return PASS
       })

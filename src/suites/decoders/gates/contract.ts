@@ -88,7 +88,7 @@ export interface SequenceSummary {
   readonly missing: number
   /** √ of the mean of `klTail` over the kept tokens; NaN: one of them is not finite. null: none was kept. */
   readonly error: number | null
-  /** The same over spans of tokens, see `spanOf`; absent in files of older versions. */
+  /** The same over spans of tokens, see `boundSteps`; absent in files of older versions. */
   readonly spans?: readonly number[] | undefined
   /** Its row of the batch, and how many padded positions lie before the prompt; absent where nobody knows. */
   readonly place?: PlaceInBatch | undefined
