@@ -1,53 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { affineModel, tensor } from '../../../test/support/small-models.ts'
-import { buildModel } from '../../onnx/builder.ts'
+import { languageFolder, languageModel } from '../../../test/support/language-folder.ts'
+import { affineModel } from '../../../test/support/small-models.ts'
 import { planRun } from '../../runs/plan/plan.ts'
-import { folderRuntime, GRAPH_FILE } from '../../runtimes/testing/folder-runtime.ts'
+import { folderRuntime } from '../../runtimes/testing/folder-runtime.ts'
 import { inProcess, inProcessPool, testTarget } from '../../runtimes/testing/in-process-ort.ts'
 import { type Fault, plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
 import { folderWith, type Judging, judgeFolders, onlyResult, suiteOptions } from '../testing/judge.ts'
 import { foldersSuite } from './suite.ts'
 
-const CONFIG = JSON.stringify({ model_type: 'tiny', vocab_size: 4 })
-
-/** Logits of every position: the embedding of its token, turned, by all embeddings. */
-function languageModel(turn = -1): Uint8Array {
-  const table = [1, 2, 3, -1, 0.5, 4, 2, -2]
-  return buildModel({
-    inputs: [
-      { name: 'input_ids', dtype: 'int64', shape: ['batch', 'length'] },
-      { name: 'attention_mask', dtype: 'int64', shape: ['batch', 'length'] },
-    ],
-    outputs: [{ name: 'logits', dtype: 'float32' }],
-    initializers: {
-      table: tensor('float32', [4, 2], table),
-      turned: tensor('float32', [2, 4], [1, 3, 0.5, 2, 2, -1, 4, -2]),
-      turn: tensor('float32', [], [turn]),
-      last: tensor('int64', [1], [-1n]),
-    },
-    nodes: [
-      { op: 'Gather', inputs: ['table', 'input_ids'], outputs: ['embedded'] },
-      { op: 'Cast', inputs: ['attention_mask'], outputs: ['mask'], attributes: { to: 1n } },
-      { op: 'Unsqueeze', inputs: ['mask', 'last'], outputs: ['column'] },
-      { op: 'Mul', inputs: ['embedded', 'column'], outputs: ['heard'] },
-      { op: 'Mul', inputs: ['heard', 'turn'], outputs: ['hidden'] },
-      { op: 'MatMul', inputs: ['hidden', 'turned'], outputs: ['logits'] },
-    ],
-  })
-}
-
-const tiny = (folder: string, graph = languageModel()) => ({
-  [`${folder}/config.json`]: CONFIG,
-  [`${folder}/${GRAPH_FILE}`]: graph,
-})
-
 const FOLDERS = inProcess('folders', folderRuntime)
 const withFault = (fault: Fault, name = 'faulty') => plantedKind(name, fault, folderRuntime)
 const SIDES = { reference: 'folders:cpu', targets: ['faulty:cpu'], shapes: [{ match: '**', dims: { length: [3] } }] }
 
-async function judged(fault: Fault, more: Partial<Judging> = {}, files = tiny('models/micro')) {
+async function judged(fault: Fault, more: Partial<Judging> = {}, files = languageFolder('models/micro')) {
   const kinds = [FOLDERS, withFault(fault), ...(more.kinds ?? [])]
   return onlyResult(await judgeFolders(folderWith(files), { ...SIDES, ...more, kinds }))
 }
@@ -89,7 +56,7 @@ describe('a Hugging Face folder', () => {
   test('keeps the figures of every module with the run', async () => {
     const wrong: Fault = { output: (name, given) => (later(name) ? withNumbers(given, () => Number.NaN) : given) }
     const kinds = [FOLDERS, withFault(wrong)]
-    const { results, folder } = await judgeFolders(folderWith(tiny('m')), { ...SIDES, kinds })
+    const { results, folder } = await judgeFolders(folderWith(languageFolder('m')), { ...SIDES, kinds })
     const kept = results[0]!.artifacts.find(({ name }) => name === 'modules.json')!
     const modules = JSON.parse(readFileSync(join(folder, kept.path), 'utf8')) as Record<string, unknown>[]
     expect(modules.map(({ name, verdict }) => `${verdict} ${name}`)).toEqual([
@@ -128,7 +95,7 @@ describe('a Hugging Face folder', () => {
   })
 
   test('is compared with another folder where the target names one', async () => {
-    const files = { ...tiny('models/micro'), ...tiny('other', languageModel(-2)) }
+    const files = { ...languageFolder('models/micro'), ...languageFolder('other', languageModel(-2)) }
     const { verdict, measurements } = await judged(
       {},
       { paths: ['models'], targets: ['faulty:cpu,model=other'] },
@@ -184,9 +151,9 @@ describe('the folders of a run', () => {
 
   test('are all with a configuration, but not one with an ONNX export in it', async () => {
     const files = {
-      ...tiny('models/a'),
-      ...tiny('models/b/c'),
-      ...tiny('models/exported'),
+      ...languageFolder('models/a'),
+      ...languageFolder('models/b/c'),
+      ...languageFolder('models/exported'),
       'models/exported/onnx/model.onnx': affineModel(),
       'models/others/config.json': JSON.stringify({ name: 'a program of somebody else' }),
       'models/broken/config.json': '{',
@@ -200,21 +167,21 @@ describe('the folders of a run', () => {
   })
 
   test('that would have one name are told apart by their path', async () => {
-    const files = { ...tiny('a/m'), ...tiny('b/m') }
+    const files = { ...languageFolder('a/m'), ...languageFolder('b/m') }
     const { header } = await planned(files, { paths: ['a/m', 'b/m'] })
     expect(header.cases.map((id) => id.split('/full_model')[0])).toEqual(['a/m', 'b/m'])
   })
 
   test('have no layers, and a case for every shape', async () => {
-    expect((await planned(tiny('m'), { scopes: ['layers'] })).header.cases).toEqual([])
+    expect((await planned(languageFolder('m'), { scopes: ['layers'] })).header.cases).toEqual([])
     const shapes = [{ match: '**', dims: { length: [2, 3] } }]
-    const { header } = await planned(tiny('m'), { shapes, targets: ['ort:cpu'] })
+    const { header } = await planned(languageFolder('m'), { shapes, targets: ['ort:cpu'] })
     expect(header.cases).toEqual(['m/full_model[length=2]@ort:cpu', 'm/full_model[length=3]@ort:cpu'])
   })
 
   test('hold their content where shards are merged later', async () => {
     const contentOf = async (graph: Uint8Array) =>
-      (await planned(tiny('m', graph), { contents: true })).work[0]!.c.content
+      (await planned(languageFolder('m', graph), { contents: true })).work[0]!.c.content
     expect(await contentOf(languageModel())).toBe(await contentOf(languageModel()))
     expect(await contentOf(languageModel())).not.toBe(await contentOf(languageModel(-2)))
   })
@@ -225,7 +192,7 @@ describe('the folders of a run', () => {
       stage: 'inputs',
       message: 'the model has no input "pixels"; its inputs are input_ids, attention_mask',
     })
-    const beside = { ...tiny('models/micro'), 'models/a.onnx': affineModel() }
+    const beside = { ...languageFolder('models/micro'), 'models/a.onnx': affineModel() }
     expect((await judged({}, { inputs }, beside)).verdict).toBe('pass')
   })
 })
