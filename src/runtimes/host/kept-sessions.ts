@@ -15,7 +15,7 @@ export interface SessionRequest {
   readonly logs?: string
 }
 
-interface TakenSession {
+export interface TakenSession {
   readonly opened: Opened
   /** null where a session of an equal model was still open. */
   readonly compileMs: number | null

@@ -1,17 +1,19 @@
 import { join } from 'node:path'
 import type { Clock } from '../../domain/clock.ts'
-import { SkipCase, StageError, UsageError } from '../../domain/errors.ts'
+import { UsageError } from '../../domain/errors.ts'
 import { remember } from '../../domain/remember.ts'
 import type { Target, TargetSchema } from '../../domain/target.ts'
-import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
-import type { IrOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeInfo, RuntimeSchema } from '../contract.ts'
+import type { TensorSink, TraceValue, ValueSpec } from '../../domain/tensor.ts'
+import type { IrOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeSchema } from '../contract.ts'
 import { RefusedRequest, WorkerFailure } from '../failure.ts'
 import { fingerprintTarget } from '../fingerprint.ts'
 import { findSchema } from '../registry.ts'
-import { type AttemptProgress, type Task, workWithBlame } from './attempts.ts'
+import { type AttemptProgress, type Done, type Task, workWithBlame } from './attempts.ts'
+import { type CaptureTask, openForCapture, refuseAbsent } from './capture-task.ts'
 import { type DecodeOutcome, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
+import { captureTogether, type JointRun, type JointSink } from './joint-capture.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
-import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
+import { refuseFormat, refuseOutputs } from './refuse.ts'
 import type { WarmWorkers } from './warm-workers.ts'
 import { type RuntimeKinds, type Worker, WorkerAllocator } from './worker-allocator.ts'
 
@@ -30,12 +32,9 @@ interface PoolOptions {
   readonly warm?: WarmWorkers
 }
 
-interface CaptureRequest extends Task, SessionRequest {
+interface CaptureRequest extends CaptureTask {
   /** In a fresh worker. */
   readonly alone?: boolean
-  readonly inputs: Trace
-  /** Outputs as far as they are known before the model is opened: what the worker cannot give is skipped. */
-  readonly expects?: readonly ValueSpec[]
   /** Called anew when the work is run a second time. */
   readonly makeSink: () => Promise<TensorSink>
 }
@@ -72,6 +71,8 @@ export interface Pool {
   inspect(request: Task & SessionRequest): Promise<Inspected>
   /** Opens, runs and closes a model in a worker. */
   capture(request: CaptureRequest): Promise<Captured>
+  /** Runs models at the same time, and gives what they compute to one sink, made anew when the work is run a second time. */
+  captureTogether(tasks: readonly CaptureTask[], makeSink: () => JointSink): Promise<Done<readonly JointRun[]>>
   /** One of the forms that its capabilities name: the path of its file; null where the target does not go that far. */
   writeIr(request: IrRequest): Promise<string | null>
   /**
@@ -106,6 +107,7 @@ export function createPool(options: PoolOptions): Pool {
       const { value, retried } = await workWithBlame(allocator, request, isolate, work)
       return { ...value, retried }
     },
+    captureTogether: (tasks, makeSink) => captureTogether(allocator, tasks, options.isolate === 'case', kept, makeSink),
     writeIr: async (request) => {
       const isolate = options.isolate === 'case'
       return (await workWithBlame(allocator, request, isolate, (worker) => writeIrIn(worker, request))).value
@@ -142,24 +144,14 @@ async function inspectIn(worker: Worker, request: Task & SessionRequest, kept: K
   return { inputs, outputs }
 }
 
-function refuseAbsent({ probe }: Worker, { target, side, model }: Task & SessionRequest): RuntimeInfo {
-  if (!probe.available) throw new StageError('compile', `${target.name}: ${probe.reason}`, { side })
-  refuseFormat(probe, model)
-  return probe
-}
-
 async function captureIn(
   worker: Worker,
   request: CaptureRequest,
   progress: AttemptProgress,
   kept: KeptSessions | null,
 ) {
-  const { target, inputs, expects = [], taps } = request
-  const { capabilities } = refuseAbsent(worker, request)
-  if (taps && !capabilities.taps) throw new SkipCase(`${target.name} cannot give taps`)
-  refuseInputs(target, capabilities, inputs)
-  refuseOutputs(target, capabilities, expects)
-  const { opened, compileMs } = await openOrTake(worker, request, kept)
+  const { target, inputs } = request
+  const { opened, compileMs, capabilities } = await openForCapture(worker, request, kept)
   const { session, outputs, detail } = opened
   const alone = worker.sessions === 1 && compileMs !== null
   progress.stage = 'run'

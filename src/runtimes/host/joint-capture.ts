@@ -1,0 +1,93 @@
+import type { TensorSink } from '../../domain/tensor.ts'
+import { type AcquiredWorker, blaming, type Done, workTogether } from './attempts.ts'
+import { type CaptureTask, openForCapture } from './capture-task.ts'
+import { type KeptSessions, logsFor, putAway } from './kept-sessions.ts'
+import { refuseOutputs } from './refuse.ts'
+import type { WorkerAllocator } from './worker-allocator.ts'
+
+/** Takes what several runs give at the same time, such as both sides of a comparison. */
+export interface JointSink {
+  /** In the order of the tasks. */
+  readonly sinks: readonly TensorSink[]
+  /** A run has given everything. */
+  ended(run: number): void
+  /** A run has failed: sinks that others wait for have to throw. */
+  failed(error: unknown): void
+}
+
+/** What is known of one of the runs. */
+export interface JointRun {
+  readonly detail: Readonly<Record<string, string>>
+  /** compile is null where a session of an equal model was still open. */
+  readonly durationsMs: { readonly compile: number | null; readonly run: number }
+  readonly warnings: readonly string[]
+}
+
+interface OpenRun {
+  readonly acquired: AcquiredWorker<CaptureTask>
+  readonly opened: Awaited<ReturnType<typeof openForCapture>>
+}
+
+/** Runs all tasks at once, in one place among the workers. After a worker's death all of them run again, from the start. */
+export function captureTogether(
+  allocator: WorkerAllocator,
+  tasks: readonly CaptureTask[],
+  isolate: boolean,
+  kept: KeptSessions,
+  makeSink: () => JointSink,
+): Promise<Done<readonly JointRun[]>> {
+  return workTogether(allocator, tasks, isolate, (allAcquired, alone) =>
+    openAll(allAcquired, alone ? null : kept, makeSink, []),
+  )
+}
+
+/** Sessions are opened one after the other, and put away in the opposite order. */
+async function openAll(
+  [acquired, ...others]: readonly AcquiredWorker<CaptureTask>[],
+  kept: KeptSessions | null,
+  makeSink: () => JointSink,
+  open: readonly OpenRun[],
+): Promise<readonly JointRun[]> {
+  if (!acquired) return runAll(open, makeSink())
+  const { worker, task, progress } = acquired
+  const opened = await blaming(acquired, () => openForCapture(worker, task, kept))
+  progress.stage = 'run'
+  let isHealthy = false
+  try {
+    const runs = await openAll(others, kept, makeSink, [...open, { acquired, opened }])
+    isHealthy = true
+    return runs
+  } finally {
+    await blaming(acquired, () => putAway(worker, task, opened.opened, isHealthy ? kept : null))
+  }
+}
+
+/** Each gives its tensors while the others do. The first failure is the one that counts. */
+async function runAll(open: readonly OpenRun[], joint: JointSink): Promise<readonly JointRun[]> {
+  const failures: unknown[] = []
+  const runs = await Promise.all(
+    open.map(async (one, i) => {
+      try {
+        const run = await runOne(one, joint.sinks[i]!)
+        joint.ended(i)
+        return run
+      } catch (error) {
+        failures.push(error)
+        joint.failed(error)
+        return null
+      }
+    }),
+  )
+  if (failures.length > 0) throw failures[0]
+  return runs.filter((run) => run !== null)
+}
+
+async function runOne({ acquired, opened: taken }: OpenRun, sink: TensorSink): Promise<JointRun> {
+  const { opened, compileMs, capabilities } = taken
+  const { worker, task } = acquired
+  return blaming(acquired, async () => {
+    refuseOutputs(task.target, capabilities, opened.outputs)
+    const { durationMs, warnings = [] } = await worker.run(opened.session, task.inputs, sink, logsFor(worker, task))
+    return { detail: opened.detail, durationsMs: { compile: compileMs, run: durationMs }, warnings }
+  })
+}
