@@ -108,6 +108,12 @@ export interface Curve {
   readonly noise?: { readonly mean: readonly number[]; readonly deviation: readonly number[] }
 }
 
+/** A name in the first column, figures in those that the head names. */
+export interface FigureTable {
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
 /** Flag of a case whose inputs were found by trying, because the usual ones were refused or proved nothing. */
 export const INPUTS_FOUND = 'inputs-found'
 
@@ -148,6 +154,8 @@ export interface Result {
   readonly band?: readonly SensitivityBand[]
   /** Lines shown for any verdict. */
   readonly figures?: readonly string[]
+  /** Shown for any verdict. */
+  readonly table?: FigureTable
   /** Drawn for any verdict. */
   readonly curves?: readonly Curve[]
   /** Shown if details are requested. */

@@ -69,7 +69,7 @@ export type Judgement = Pick<
   Result,
   'verdict' | 'flags' | 'coverage' | 'metrics' | 'outputs' | 'worst' | 'measurements'
 > &
-  Partial<Pick<Result, 'reason' | 'sameAs' | 'error' | 'band' | 'figures' | 'curves' | 'texts'>> & {
+  Partial<Pick<Result, 'reason' | 'sameAs' | 'error' | 'band' | 'figures' | 'table' | 'curves' | 'texts'>> & {
     /** Others have a say in it: asked when all cases of the run are judged. */
     readonly settle?: Settle
   }

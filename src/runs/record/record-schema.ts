@@ -138,6 +138,7 @@ const result: z.ZodType<Result> = z.looseObject({
   worst: z.array(worst),
   band: z.array(band).exactOptional(),
   figures: texts.exactOptional(),
+  table: z.looseObject({ head: texts, rows: z.array(texts) }).exactOptional(),
   curves: z.array(curve).exactOptional(),
   texts: z.array(z.looseObject({ title: text, lines: z.array(z.looseObject({ label: text, text })) })).exactOptional(),
   measurements: z.record(text, text.or(number)),
