@@ -17,23 +17,24 @@ export function discoverFolders(
   paths: readonly string[],
   cwd: string,
   names: ReadonlyMap<string, string> = new Map(),
+  withExports = false,
 ): FoundFolder[] {
   const found = new Map<string, FoundFolder>()
   for (const path of (paths.length > 0 ? paths : [DEFAULT_FOLDER]).map((given) => resolve(cwd, given))) {
-    for (const folder of foldersAt(path, names.get(path) ?? basename(path)))
+    for (const folder of foldersAt(path, names.get(path) ?? basename(path), withExports))
       if (!found.has(folder.path)) found.set(folder.path, folder)
   }
   return distinct([...found.values()], cwd)
 }
 
-function foldersAt(path: string, name: string): FoundFolder[] {
+function foldersAt(path: string, name: string, withExports: boolean): FoundFolder[] {
   if (!existsSync(path)) return []
   if (!statSync(path).isDirectory()) {
     return findConfig(path) === path ? [{ name: basename(dirname(path)), path }] : []
   }
   // What cannot be read is said where ONNX models are looked for, which is in the same places.
   const files = [...walkFiles(path, () => {})]
-  const exported = files.filter((file) => extname(file) === '.onnx')
+  const exported = withExports ? [] : files.filter((file) => extname(file) === '.onnx')
   return files
     .filter((file) => basename(file) === 'config.json')
     .map(dirname)

@@ -7,6 +7,7 @@ import { freshFolder, runRequest } from '../../runs/testing/tiny-suite.ts'
 import type { InProcessKind } from '../../runtimes/contract.ts'
 import { inProcessPool, testTarget } from '../../runtimes/testing/in-process-ort.ts'
 import { type FoldersSuiteOptions, foldersSuite } from '../folders/suite.ts'
+import { layersSuite } from '../layers/suite.ts'
 import { type OnnxSuite, type OnnxSuiteOptions, onnxSuite } from '../onnx/suite.ts'
 
 /** A folder of its own with these files. */
@@ -65,6 +66,18 @@ export async function judgeFolders(folder: string, judging: Judging & { referenc
   }
   try {
     return await runSuites(folder, [foldersSuite(options)], run)
+  } finally {
+    await pool.close()
+  }
+}
+
+/** Measures the layers of Hugging Face folders. */
+export async function measureFolders(folder: string, judging: Judging & { reference: string }): Promise<RunOutcome> {
+  const { kinds = [], run = {} } = judging
+  const pool = inProcessPool(folder, kinds)
+  try {
+    const options = { ...suiteOptions(folder, judging), reference: testTarget(judging.reference), pool }
+    return await runSuites(folder, [layersSuite(options)], run)
   } finally {
     await pool.close()
   }

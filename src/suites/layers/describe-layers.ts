@@ -1,0 +1,122 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { layerMetrics } from '../../compare/layers/layer-metrics.ts'
+import { toJson } from '../../domain/json.ts'
+import type { FigureTable, Metric } from '../../domain/result.ts'
+import { formatNumber } from '../../domain/text.ts'
+import type { Judgement, Lab } from '../../runs/contract.ts'
+import type { JointRun } from '../../runtimes/host/joint-capture.ts'
+import type { PairedTensor } from './paired-streams.ts'
+
+/** What both sides gave, and how they ran. */
+export interface MeasuredRun {
+  readonly tensors: readonly PairedTensor[]
+  /** Of the reference and the target. */
+  readonly runs: readonly JointRun[]
+  readonly versions: readonly string[]
+  readonly retried: boolean
+}
+
+interface MeasuredLayer extends PairedTensor {
+  readonly metrics: readonly Metric[]
+}
+
+const FILE = 'layers.json'
+/** Layers that are shown; the file has all. */
+const SHOWN = 10
+
+/** Measuring judges nothing: the numbers of all layers are kept, and the largest are shown. */
+export async function describeLayers(
+  { tensors, runs, versions, retried }: MeasuredRun,
+  chosen: Judgement['measurements'],
+  lab: Lab,
+): Promise<Judgement> {
+  const layers = tensors.map((tensor) => ({ ...tensor, metrics: tensor.sums ? layerMetrics(tensor.sums) : [] }))
+  const measured = layers.filter(({ sums }) => sums !== null)
+  await keep(layers, lab)
+  return {
+    verdict: 'captured',
+    reason: summarise(measured.length, layers.length),
+    flags: retried ? ['retried'] : [],
+    coverage: { compared: measured.length, expected: layers.length },
+    metrics: worstOver(measured),
+    outputs: [],
+    worst: [],
+    table: tabulate(layers),
+    measurements: {
+      ...chosen,
+      ...describeSide('reference', runs[0]!, versions[0]!),
+      ...describeSide('target', runs[1]!, versions[1]!),
+    },
+  }
+}
+
+function summarise(measured: number, all: number): string {
+  const left = all - measured
+  return left === 0
+    ? `measured ${all} layers`
+    : `measured ${measured} of ${all} layers; ${FILE} says why not the others`
+}
+
+async function keep(layers: readonly MeasuredLayer[], lab: Lab): Promise<void> {
+  const rows = layers.map(({ name, reference, target, sums, metrics, problem }) => {
+    const values = Object.fromEntries(metrics.map((metric) => [metric.name, metric.value]))
+    const facts = { name, shape: (reference ?? target)!.shape, reference: reference?.dtype, target: target?.dtype }
+    return toJson({ ...facts, ...(sums === null ? { problem } : { count: sums.count, ...values }) })
+  })
+  const { folder } = await lab.step({ title: 'list the layers', stage: 'compare', key: null }, async (place) => {
+    await writeFile(join(place, FILE), `[\n${rows.join(',\n')}\n]\n`)
+    return {}
+  })
+  await lab.keep(FILE, join(folder, FILE))
+}
+
+/** The largest error and the smallest likeness of all layers. */
+function worstOver(layers: readonly MeasuredLayer[]): Metric[] {
+  const names = new Set(layers.flatMap(({ metrics }) => metrics.map(({ name }) => name)))
+  return [...names].map((name) => {
+    const found = layers.flatMap(({ metrics }) => metrics.find((metric) => metric.name === name) ?? [])
+    return found.reduce((worst, metric) => (isWorse(metric, worst) ? metric : worst))
+  })
+}
+
+function isWorse(a: Metric, b: Metric): boolean {
+  if (a.value === null || b.value === null) return b.value === null && a.value !== null
+  return a.direction === 'lower' ? a.value > b.value : a.value < b.value
+}
+
+const COLUMNS = ['rel_l2', 'max_abs', 'cosine']
+
+/** In the order in which the reference computes them. */
+function tabulate(layers: readonly MeasuredLayer[]): FigureTable {
+  const worst = [...layers].sort((a, b) => badness(b) - badness(a)).slice(0, SHOWN)
+  const shown = layers.filter((layer) => worst.includes(layer))
+  const rows = shown.map((layer) => [layer.name, ...COLUMNS.map((name) => shownValue(layer, name)), remark(layer)])
+  const title = layers.length > rows.length ? `furthest off of ${layers.length} layers` : 'layers'
+  return { head: [title, ...COLUMNS, ''], rows }
+}
+
+function findValue({ metrics }: MeasuredLayer, name: string): number | null {
+  return metrics.find((metric) => metric.name === name)?.value ?? null
+}
+
+/** What cannot be measured is further off than any number. */
+function badness(layer: MeasuredLayer): number {
+  if (layer.problem !== undefined || findValue(layer, 'nonfinite_mismatch')) return Infinity
+  return findValue(layer, 'rel_l2') ?? -1
+}
+
+function remark(layer: MeasuredLayer): string {
+  const mismatched = findValue(layer, 'nonfinite_mismatch')
+  return layer.problem ?? (mismatched ? `${mismatched} values are not finite on one side alone` : '')
+}
+
+function shownValue(layer: MeasuredLayer, name: string): string {
+  const value = findValue(layer, name)
+  return value === null ? 'not measured' : formatNumber(value)
+}
+
+function describeSide(side: string, { detail, durationsMs }: JointRun, version: string) {
+  const facts = { version, ...detail, run_ms: durationsMs.run }
+  return Object.fromEntries(Object.entries(facts).map(([key, value]) => [`${side}.${key}`, value]))
+}

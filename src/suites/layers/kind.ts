@@ -1,0 +1,20 @@
+import type { Values } from '../../options/table.ts'
+import type { SuiteKind } from '../contract.ts'
+import type { ModelConfig, ModelsAsked } from '../tensors/models-asked.ts'
+import { MODEL_SECTIONS } from '../tensors/sections.ts'
+import { LAYERS_OPTIONS } from './options.ts'
+
+export const LAYERS: SuiteKind<Values<typeof LAYERS_OPTIONS>, ModelConfig, ModelsAsked> = {
+  name: 'layers',
+  command: {
+    name: 'layers',
+    argument: '<folders...>',
+    summary:
+      'measure every layer of Hugging Face folders: how far it is off while both sides compute on their own values',
+    completes: 'files',
+  },
+  options: LAYERS_OPTIONS,
+  sections: MODEL_SECTIONS,
+  isConfigured: () => false,
+  load: async () => (await import('./plan.ts')).LAYERS_WORK,
+}

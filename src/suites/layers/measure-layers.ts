@@ -1,0 +1,73 @@
+import { resolve } from 'node:path'
+import type { PaddingMask } from '../../compare/layers/real-positions.ts'
+import type { Target } from '../../domain/target.ts'
+import type { Trace } from '../../domain/tensor.ts'
+import type { Side } from '../../domain/verdict.ts'
+import { folderDigest } from '../../models/hugging-face/model-folder.ts'
+import type { Judgement, Lab } from '../../runs/contract.ts'
+import type { CaptureTask } from '../../runtimes/host/capture-task.ts'
+import type { JointSink } from '../../runtimes/host/joint-capture.ts'
+import { decodeBigInts } from '../../tensors/decode.ts'
+import { readWhole } from '../../tensors/read-whole.ts'
+import { prepareFolderInputs } from '../tensors/folder-inputs.ts'
+import { requireRuntime, warmUp } from '../tensors/sides.ts'
+import { describeLayers, type MeasuredRun } from './describe-layers.ts'
+import { PairedStreams } from './paired-streams.ts'
+import type { LayersCase, LayersSuiteContext } from './suite.ts'
+
+const SIDES = ['reference', 'target'] as const
+const EVERY_LAYER = ['*']
+
+/** Runs both sides at once on the same inputs and measures what each layer gives while they compute. */
+export async function measureLayers(c: LayersCase, lab: Lab, options: LayersSuiteContext): Promise<Judgement> {
+  const { pool } = options
+  warmUp(pool, [c.referenceTarget, c.underTest])
+  const digest = await folderDigest(c.path, options.digests)
+  const inputs = await prepareFolderInputs({ c, lab, options, digest })
+  const mask = await readMask(inputs.trace)
+  const versions: string[] = []
+  for (const side of SIDES) versions.push((await requireRuntime(options, side, targetOf(c, side))).version)
+  let measured: MeasuredRun | undefined
+  await lab.step({ title: 'measure every layer on both sides', stage: 'run', key: null }, async () => {
+    let streams = new PairedStreams({ mask })
+    const tasks = await Promise.all(SIDES.map((side) => taskOf(c, side, inputs.trace, lab, options)))
+    const { value: runs, retried } = await pool.captureTogether(tasks, () => {
+      streams = new PairedStreams({ mask })
+      return sinkInto(streams)
+    })
+    measured = { tensors: streams.tensors, runs, versions, retried }
+  })
+  return describeLayers(measured!, inputs.measurements, lab)
+}
+
+const targetOf = ({ referenceTarget, underTest }: LayersCase, side: Side): Target =>
+  side === 'reference' ? referenceTarget : underTest
+
+async function taskOf(
+  c: LayersCase,
+  side: Side,
+  inputs: Trace,
+  { signal }: Lab,
+  { cwd }: LayersSuiteContext,
+): Promise<CaptureTask> {
+  const target = targetOf(c, side)
+  const path = target.options.model === undefined ? c.path : resolve(cwd, target.options.model)
+  return { target, side, signal, model: { format: 'huggingface', path }, inputs, taps: EVERY_LAYER }
+}
+
+function sinkInto(streams: PairedStreams): JointSink {
+  return {
+    sinks: SIDES.map((side) => (chunk) => streams.take(side, chunk)),
+    ended: (run) => streams.end(SIDES[run]!),
+    failed: (error) => streams.stop(error),
+  }
+}
+
+/** null: the model takes no mask, so nothing is padding. */
+async function readMask({ tensors }: Trace): Promise<PaddingMask | null> {
+  const source = tensors.get('attention_mask')
+  const [batch, length] = source?.shape ?? []
+  if (source?.dtype !== 'int64' || batch === undefined || length === undefined) return null
+  const values = decodeBigInts('int64', await readWhole(source), 0, batch * length)
+  return Array.from({ length: batch }, (_, row) => Array.from(values.slice(row * length, (row + 1) * length), Number))
+}

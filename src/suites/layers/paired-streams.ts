@@ -1,0 +1,278 @@
+import { LayerMeter, type LayerSums } from '../../compare/layers/layer-meter.ts'
+import { type ElementRange, findRealElements, type PaddingMask } from '../../compare/layers/real-positions.ts'
+import { DTYPES } from '../../domain/dtype.ts'
+import { UsageError } from '../../domain/errors.ts'
+import { elementCount, formatShape, type TensorChunk, type TensorSpec } from '../../domain/tensor.ts'
+import type { Side } from '../../domain/verdict.ts'
+import { joinBytes } from '../../tensors/join-bytes.ts'
+
+/** A tensor that both sides gave, or one of them. */
+export interface PairedTensor {
+  readonly name: string
+  readonly reference: TensorSpec | null
+  readonly target: TensorSpec | null
+  /** null: not measured; `problem` says why. */
+  readonly sums: LayerSums | null
+  readonly problem?: string
+}
+
+interface PairedStreamsOptions {
+  readonly mask: PaddingMask | null
+  /** Most bytes of tensors that one side gives before the other does. */
+  readonly mostHeldBytes?: number
+}
+
+const MOST_HELD_BYTES = 256 * 2 ** 20
+
+/** A chunk that waits until it is measured. */
+interface Waiting {
+  readonly chunk: TensorChunk
+  readonly release: () => void
+  readonly refuse: (error: unknown) => void
+}
+
+/** A tensor that is being measured; `held`: one of its sides came whole and earlier. */
+interface OpenPair {
+  readonly reference: TensorSpec
+  readonly target: TensorSpec
+  readonly meter: LayerMeter
+  readonly ranges: readonly ElementRange[]
+  readonly elements: number
+  readonly held?: { readonly side: Side; readonly chunk: TensorChunk }
+  /** Elements that were measured. */
+  done: number
+  range: number
+}
+
+const other = (side: Side): Side => (side === 'reference' ? 'target' : 'reference')
+
+/**
+ * Measures tensors while both sides compute them: each side waits until the other has given the same stretch, so that
+ * nothing is kept but sums. Only tensors that the sides give in another order are held, up to a limit.
+ */
+export class PairedStreams {
+  readonly #mask: PaddingMask | null
+  readonly #mostHeldBytes: number
+  readonly #paired: PairedTensor[] = []
+  readonly #waiting: Record<Side, Waiting | null> = { reference: null, target: null }
+  readonly #ended: Record<Side, boolean> = { reference: false, target: false }
+  readonly #held: Record<Side, Map<string, TensorChunk[]>> = { reference: new Map(), target: new Map() }
+  /** The tensor whose chunks are held or passed over, until its last. */
+  readonly #aside: Record<Side, { readonly name: string; readonly isHeld: boolean } | null> = {
+    reference: null,
+    target: null,
+  }
+  #heldBytes = 0
+  #open: OpenPair | null = null
+  #error: unknown = null
+
+  constructor({ mask, mostHeldBytes = MOST_HELD_BYTES }: PairedStreamsOptions) {
+    this.#mask = mask
+    this.#mostHeldBytes = mostHeldBytes
+  }
+
+  /** What was measured, in the order of the reference; complete when both sides have ended. */
+  get tensors(): readonly PairedTensor[] {
+    return this.#paired
+  }
+
+  /** Takes the next chunk of a side; resolves when it is no longer needed. */
+  take(side: Side, chunk: TensorChunk): Promise<void> {
+    if (this.#error !== null) return Promise.reject(this.#error)
+    return new Promise((release, refuse) => {
+      this.#waiting[side] = { chunk, release, refuse }
+      this.#goOn()
+    })
+  }
+
+  /** A side has given everything. */
+  end(side: Side): void {
+    this.#ended[side] = true
+    this.#goOn()
+    if (this.#ended[other(side)]) this.#reportHeld()
+  }
+
+  /** A side has failed, so the other waits in vain. */
+  stop(error: unknown): void {
+    this.#error ??= error
+    for (const side of ['reference', 'target'] as const) {
+      this.#waiting[side]?.refuse(this.#error)
+      this.#waiting[side] = null
+    }
+  }
+
+  #goOn(): void {
+    try {
+      while (this.#step()) {}
+    } catch (error) {
+      this.stop(error)
+    }
+  }
+
+  /** Uses what waits as far as possible; false if another chunk is needed first. */
+  #step(): boolean {
+    if (this.#putAside('reference') || this.#putAside('target')) return true
+    if (this.#open) return this.#measure(this.#open)
+    const { reference, target } = this.#waiting
+    if (reference && this.#meetHeld('reference', reference.chunk)) return true
+    if (target && this.#meetHeld('target', target.chunk)) return true
+    if (reference && target) {
+      if (reference.chunk.name === target.chunk.name) this.#begin(reference.chunk, target.chunk)
+      else this.#aside.target = { name: target.chunk.name, isHeld: true }
+      return true
+    }
+    if (reference && this.#ended.target) return this.#passOver('reference', reference.chunk)
+    return target !== null && this.#ended.reference && this.#passOver('target', target.chunk)
+  }
+
+  #begin(reference: TensorChunk, target: TensorChunk, held?: OpenPair['held']): void {
+    const problem = whyUnmeasured(reference, target)
+    if (problem !== null) {
+      this.#report(reference, target, null, problem)
+      for (const side of ['reference', 'target'] as const) {
+        if (side !== held?.side) this.#aside[side] = { name: reference.name, isHeld: false }
+      }
+      return
+    }
+    const { shape } = reference
+    const real = findRealElements(shape, this.#mask)
+    const elements = elementCount(shape)
+    // A mask that ends within rows leaves no whole ones.
+    const rowLength = real !== null && shape.length === 2 ? null : rowLengthOf(shape)
+    const meter = new LayerMeter({ reference: reference.dtype, target: target.dtype }, rowLength)
+    const ranges = real ?? [{ start: 0, end: elements }]
+    this.#open = { reference, target, meter, ranges, elements, done: 0, range: 0, ...(held && { held }) }
+  }
+
+  /** As far as both sides have given the tensor. */
+  #measure(pair: OpenPair): boolean {
+    const [reference, target] = [this.#chunkOf(pair, 'reference'), this.#chunkOf(pair, 'target')]
+    if (!reference || !target) return false
+    const end = Math.min(endOf(reference, pair.elements), endOf(target, pair.elements))
+    measureRanges(pair, reference, target, end)
+    pair.done = end
+    for (const side of ['reference', 'target'] as const) {
+      if (side !== pair.held?.side && endOf(this.#waiting[side]!.chunk, pair.elements) === end) this.#release(side)
+    }
+    if (end === pair.elements) {
+      this.#open = null
+      this.#report(pair.reference, pair.target, pair.meter.sums)
+    }
+    return true
+  }
+
+  #chunkOf({ held }: OpenPair, side: Side): TensorChunk | undefined {
+    return held?.side === side ? held.chunk : this.#waiting[side]?.chunk
+  }
+
+  /** Holds or drops the chunks of a tensor that is not measured now. */
+  #putAside(side: Side): boolean {
+    const [aside, waiting] = [this.#aside[side], this.#waiting[side]]
+    if (!aside || !waiting) return false
+    const { chunk } = waiting
+    if (aside.isHeld) this.#hold(side, chunk)
+    if (chunk.last) this.#aside[side] = null
+    this.#release(side)
+    return true
+  }
+
+  #hold(side: Side, chunk: TensorChunk): void {
+    this.#heldBytes += chunk.bytes.length
+    if (this.#heldBytes > this.#mostHeldBytes) {
+      const what = `the ${side} computes its layers in another order than the ${other(side)}`
+      throw new UsageError('order', `${what}, and more than ${this.#mostHeldBytes} bytes would have to be held`)
+    }
+    const chunks = this.#held[side].get(chunk.name) ?? []
+    this.#held[side].set(chunk.name, [...chunks, { ...chunk, bytes: chunk.bytes.slice() }])
+  }
+
+  /** Begins a pair whose other side came before. */
+  #meetHeld(side: Side, chunk: TensorChunk): boolean {
+    const from = other(side)
+    const chunks = this.#held[from].get(chunk.name)
+    if (!chunks) return false
+    this.#held[from].delete(chunk.name)
+    const whole = { ...chunks[0]!, bytes: joinBytes(chunks.map(({ bytes }) => bytes)), last: true }
+    this.#heldBytes -= whole.bytes.length
+    const held = { side: from, chunk: whole }
+    if (side === 'reference') this.#begin(chunk, whole, held)
+    else this.#begin(whole, chunk, held)
+    return true
+  }
+
+  #passOver(side: Side, chunk: TensorChunk): boolean {
+    this.#aside[side] = { name: chunk.name, isHeld: false }
+    this.#reportLone(side, chunk)
+    return true
+  }
+
+  #release(side: Side): void {
+    const waiting = this.#waiting[side]
+    this.#waiting[side] = null
+    waiting?.release()
+  }
+
+  #reportHeld(): void {
+    for (const side of ['reference', 'target'] as const) {
+      for (const [chunk] of this.#held[side].values()) this.#reportLone(side, chunk!)
+      this.#held[side].clear()
+    }
+  }
+
+  #reportLone(side: Side, chunk: TensorChunk): void {
+    const problem = `only the ${side} computes it`
+    if (side === 'reference') this.#report(chunk, null, null, problem)
+    else this.#report(null, chunk, null, problem)
+  }
+
+  #report(
+    reference: TensorSpec | null,
+    target: TensorSpec | null,
+    sums: LayerSums | null,
+    problem: string | null = null,
+  ): void {
+    const { name } = (reference ?? target)!
+    const paired = { name, reference: specOf(reference), target: specOf(target), sums }
+    this.#paired.push(problem === null ? paired : { ...paired, problem })
+  }
+}
+
+function specOf(spec: TensorSpec | null): TensorSpec | null {
+  return spec && { name: spec.name, dtype: spec.dtype, shape: spec.shape }
+}
+
+function whyUnmeasured(reference: TensorSpec, target: TensorSpec): string | null {
+  if (formatShape(reference.shape) !== formatShape(target.shape)) {
+    return `the shapes differ: ${formatShape(reference.shape)} on the reference, ${formatShape(target.shape)} on the target`
+  }
+  const kinds = [reference, target].map(({ dtype }) => DTYPES[dtype].kind)
+  if (kinds.includes('string')) return 'text is not measured'
+  return (kinds[0] === 'complex') === (kinds[1] === 'complex') ? null : 'only one side is complex'
+}
+
+function rowLengthOf(shape: readonly number[]): number | null {
+  const last = shape.at(-1) ?? 1
+  return last > 1 ? last : null
+}
+
+function startOf({ dtype, offset }: TensorChunk): number {
+  return (offset * 8) / DTYPES[dtype].bits
+}
+
+/** Elements of less than a byte may leave room in the last one. */
+function endOf(chunk: TensorChunk, elements: number): number {
+  return Math.min(elements, startOf(chunk) + Math.floor((chunk.bytes.length * 8) / DTYPES[chunk.dtype].bits))
+}
+
+function measureRanges(pair: OpenPair, reference: TensorChunk, target: TensorChunk, end: number): void {
+  const { ranges, meter } = pair
+  while (pair.range < ranges.length && ranges[pair.range]!.start < end) {
+    const range = ranges[pair.range]!
+    const first = Math.max(pair.done, range.start)
+    const last = Math.min(end, range.end)
+    const stretch = (chunk: TensorChunk) => ({ bytes: chunk.bytes, first: first - startOf(chunk) })
+    if (last > first) meter.add(stretch(reference), stretch(target), last - first)
+    if (range.end > end) return
+    pair.range++
+  }
+}

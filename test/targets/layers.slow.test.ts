@@ -1,0 +1,71 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { assay, assayJson, project } from '../support/assay.ts'
+import { describeWithPython, TEST_PYTHON } from '../support/python.ts'
+
+interface Layer {
+  readonly name: string
+  readonly count: number
+  readonly shape: readonly number[]
+  readonly reference: string
+  readonly target: string
+  readonly rel_l2: number
+  readonly row_cosine: number
+}
+
+const FAULTY = 'model.layers.1.self_attn.o_proj'
+
+describeWithPython('every layer of a PyTorch model', 'torch, transformers', () => {
+  let folder: string
+  const env = { ASSAY_PYTHON: TEST_PYTHON ?? 'python3' }
+
+  beforeAll(async () => {
+    folder = project()
+    expect((await assay(['micro', 'llama', '-o', 'tiny'], folder)).code).toBe(0)
+    cpSync(join(folder, 'tiny'), join(folder, 'faulty'), { recursive: true })
+    spoilWeight(join(folder, 'faulty/model.safetensors'), `${FAULTY}.weight`)
+  })
+
+  async function layersOn(target: string): Promise<{ layers: Layer[]; stderr: string }> {
+    const args = ['layers', 'tiny', '--mode', 'model-forward', '--reference', 'torch:cpu', '--target', target]
+    const { results, run, stderr } = await assayJson(args, folder, env)
+    const [result] = results
+    expect(result, stderr).toMatchObject({ verdict: 'captured', coverage: { compared: 49, expected: 49 } })
+    const { path } = result!.artifacts.find(({ name }) => name === 'layers.json')!
+    return { layers: JSON.parse(readFileSync(join(folder, '.assay/runs', run.id, path), 'utf8')), stderr }
+  }
+
+  test('is measured in another precision, in the order in which it is computed', async () => {
+    const { layers } = await layersOn('torch:cpu,dtype=bf16')
+    const names = layers.map(({ name }) => name)
+    expect(names[0]).toBe('model.embed_tokens')
+    expect(names.indexOf('model.layers.0.mlp')).toBeLessThan(names.indexOf('model.layers.1.self_attn.q_proj'))
+    expect(names.slice(-4)).toEqual(['model.norm', 'model#last_hidden_state', 'lm_head', 'logits'])
+    const norm = layers.find(({ name }) => name === 'model.norm')!
+    expect(norm).toMatchObject({ reference: 'float32', target: 'bfloat16', count: 1024 })
+    expect(norm.rel_l2).toBeGreaterThan(1e-4)
+    expect(norm.rel_l2).toBeLessThan(0.1)
+    expect(norm.row_cosine).toBeGreaterThan(0.99)
+  })
+
+  test('shows the first one that a wrong weight changes', async () => {
+    const { layers } = await layersOn('torch:cpu,model=faulty')
+    const off = layers.filter(({ rel_l2 }) => rel_l2 !== 0).map(({ name }) => name)
+    expect(off[0]).toBe(FAULTY)
+    expect(off).toContain('logits')
+    expect(off).not.toContain('model.layers.1.self_attn.q_proj')
+  })
+})
+
+/** Doubles the weights of one layer. */
+function spoilWeight(path: string, name: string): void {
+  const bytes = readFileSync(path)
+  const headerBytes = Number(bytes.readBigUInt64LE(0))
+  const header = JSON.parse(bytes.toString('utf8', 8, 8 + headerBytes))
+  const { dtype, data_offsets: offsets } = header[name]
+  expect(dtype).toBe('F32')
+  const [start, end] = offsets.map((offset: number) => 8 + headerBytes + offset)
+  for (let at = start; at < end; at += 4) bytes.writeFloatLE(2 * bytes.readFloatLE(at), at)
+  writeFileSync(path, bytes)
+}
