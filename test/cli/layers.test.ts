@@ -6,8 +6,8 @@ const MODE = ['--mode', 'model-forward']
 
 test.each([
   [['layers', 'models/tiny'], 'give --mode: model-forward'],
-  [['layers', 'models/tiny', '--mode', 'forward'], '--mode'],
-  [['layers', ...MODE], "missing required argument 'folders'"],
+  [['layers', 'models/tiny', '--mode', 'generate'], 'unknown --mode "generate"; known: model-forward'],
+  [['layers', ...MODE], 'give the folder of a Hugging Face model'],
   [['layers', 'modles/tiny', ...MODE], 'models/tiny'],
   [
     ['layers', 'models/tiny', ...MODE, '--reference', 'torch:cpu', '--reference', 'torch:cpu,threads=2'],

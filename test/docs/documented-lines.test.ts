@@ -176,7 +176,8 @@ const LAYERS: readonly Documented[] = [
   {
     line: 'python3 aiu-fms-testing-utils/scripts/generate_layers_metrics.py --mode generate',
     exported: LAYERS_EXPORTS,
-    refused: "unknown command 'layers'; assay --help lists all",
+    refused: 'unknown --mode "generate"; known: model-forward',
+    nothing: ['BATCH_SIZES, MAX_NEW_TOKENS, MODEL_PATHS, OUTPUT_PATH, SEQ_LENGTHS in the environment'],
   },
   {
     line: 'pytest tests/test_onnx_model.py --collect-only',

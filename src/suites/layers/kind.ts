@@ -8,7 +8,7 @@ export const LAYERS: SuiteKind<Values<typeof LAYERS_OPTIONS>, ModelConfig, Model
   name: 'layers',
   command: {
     name: 'layers',
-    argument: '<folders...>',
+    argument: '[folders...]',
     summary:
       'measure every layer of Hugging Face folders: how far it is off while both sides compute on their own values',
     completes: 'files',
