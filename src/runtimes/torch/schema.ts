@@ -1,4 +1,5 @@
 import type { RuntimeSchema } from '../contract.ts'
+import { checkImports } from './imports.ts'
 
 export const TORCH_SCHEMA: RuntimeSchema = {
   defaultDevice: 'cpu',
@@ -6,6 +7,8 @@ export const TORCH_SCHEMA: RuntimeSchema = {
     threads: '1',
     dtype: 'fp32',
     compile: 'eager',
+    'compile-option': null,
+    import: null,
     attention: 'eager',
     seed: '0',
     task: null,
@@ -14,7 +17,6 @@ export const TORCH_SCHEMA: RuntimeSchema = {
   },
   choices: {
     dtype: ['fp32', 'bf16', 'fp16', 'fp64'],
-    compile: ['eager', 'inductor'],
     attention: ['eager', 'sdpa'],
     task: [
       'base',
@@ -33,4 +35,5 @@ export const TORCH_SCHEMA: RuntimeSchema = {
   counts: ['threads'],
   variables: ['env'],
   wholeNumbers: ['seed'],
+  check: checkImports,
 }

@@ -5,6 +5,7 @@ import { readModel } from '../../onnx/model.ts'
 import { WorkerFailure } from '../../runtimes/failure.ts'
 import { findSchema } from '../../runtimes/registry.ts'
 import { filesOfToolchain } from '../../runtimes/toolchain/identity.ts'
+import { isImportPath, listImports } from '../../runtimes/torch/imports.ts'
 import type { WatchedFiles } from '../contract.ts'
 import { discoverModels } from './discover-models.ts'
 import type { ModelsAsked } from './models-asked.ts'
@@ -57,15 +58,16 @@ async function externalFiles(path: string): Promise<readonly string[]> {
   }
 }
 
-/** Models that targets run instead, their tools, files that describe their chips, and files that inputs are read from. */
+/** Models that targets run instead, what they import, their tools, files that describe their chips, and files that inputs are read from. */
 function otherFiles(asked: ModelsAsked): string[] {
   const { cwd, targets, choices } = asked
   const sides = [...targets.targets, ...(targets.reference ? [targets.reference] : []), ...targets.otherReferences]
   const models = sides.flatMap(({ options }) => options.model ?? [])
+  const imported = sides.flatMap((side) => listImports(side).filter(isImportPath))
   const hardware = sides.flatMap(({ files = {} }) => Object.values(files).map(({ path }) => path))
   const policies = choices.inputs.flatMap((rule) => Object.values(rule.policies))
   const inputs = policies.flatMap((policy) => (typeof policy === 'object' && 'file' in policy ? policy.file : []))
-  return [...models, ...hardware, ...toolFiles(asked), ...inputs].map((path) => resolve(cwd, path))
+  return [...models, ...imported, ...hardware, ...toolFiles(asked), ...inputs].map((path) => resolve(cwd, path))
 }
 
 /** Of the toolchains under test: whoever builds a compiler wants to see what that changed. */

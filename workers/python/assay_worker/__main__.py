@@ -1,7 +1,10 @@
-"""`python3 assay_worker <engine> [<how to install it>]`: serves one engine on the standard streams until the input ends."""
+"""`python3 assay_worker <engine> [<how to install it>] [--import=<module>]…`: serves one engine on the standard streams
+until the input ends."""
 import os
 import shutil
 import sys
+
+IMPORT = "--import="
 
 
 def take_streams():
@@ -25,7 +28,9 @@ def main():
     scratch = os.environ.get("ASSAY_SCRATCH")
     if scratch:
         os.mkdir(scratch, 0o700)
-    work(sys.argv[1], " ".join(sys.argv[2:]), channel_ends)
+    imports = [word[len(IMPORT):] for word in sys.argv[2:] if word.startswith(IMPORT)]
+    remedy = " ".join(word for word in sys.argv[2:] if not word.startswith(IMPORT))
+    work(sys.argv[1], remedy, imports, channel_ends)
     # The host does the same, unless it was killed.
     if scratch:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -34,7 +39,7 @@ def main():
     os._exit(0)
 
 
-def work(name, remedy, channel_ends):
+def work(name, remedy, imports, channel_ends):
     # Nothing is written into the folder of a package.
     sys.dont_write_bytecode = True
     from assay_worker.absent import say_absent
@@ -44,6 +49,7 @@ def work(name, remedy, channel_ends):
         from assay_worker.engines import load_engine
         from assay_worker.serve import serve
         engine = load_engine(name)
+        engine.imports = imports
     except ModuleNotFoundError as error:
         say_absent(channel, name, f"{error.name} is not installed in {sys.executable}; {remedy}")
         return

@@ -69,6 +69,8 @@ class Session:
 
 class Engine:
     name = ""
+    # Modules that the target names with import=.
+    imports = ()
 
     def probe(self, device):
         """version, accepts, dtypes, outputDtypes, capabilities, detail, fingerprint; raises NotHere."""

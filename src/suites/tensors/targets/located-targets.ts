@@ -1,3 +1,4 @@
+import { isImportPath } from '../../../runtimes/torch/imports.ts'
 import type { ConfigTarget } from './config-target.ts'
 import { isHardwareFile } from './hardware.ts'
 
@@ -24,11 +25,19 @@ export function locatedNames(values: string, moved: Moved): string {
 }
 
 function isLocated(key: string): boolean {
-  return key === 'model' || key === 'hw' || key === 'chip'
+  return ['model', 'hw', 'chip', 'import'].includes(key)
 }
 
-/** A model is always a file; a chip may be a name. */
 function locatedValues(key: string, values: string, moved: Moved): string {
-  const located = (value: string) => (key === 'model' || isHardwareFile(value) ? moved(value.trim()) : value)
+  const located = (value: string) => locatedValue(key, value.trim(), moved) ?? value
   return values.split(',').map(located).join(',')
+}
+
+/** A model is always a file; a chip may be a name, and what is imported too. */
+function locatedValue(key: string, value: string, moved: Moved): string | null {
+  if (key === 'model') return moved(value)
+  if (key !== 'import') return isHardwareFile(value) ? moved(value) : null
+  if (!isImportPath(value)) return null
+  const path = moved(value)
+  return isImportPath(path) ? path : `./${path}`
 }

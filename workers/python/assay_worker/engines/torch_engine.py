@@ -3,11 +3,12 @@ import os
 import platform
 import sys
 
-from ..engine import Engine, NotHere, StageFailure, import_library, options_of
+from ..engine import Engine, StageFailure, import_library, options_of
 from ..identity import build_identity, processor_identity
+from ..imports import import_named
 
 DEFAULTS = {"threads": "1", "dtype": "fp32", "compile": "eager", "attention": "eager", "seed": "0",
-            "trust-code": "false", "task": None}
+            "compile-option": None, "trust-code": "false", "task": None}
 
 # Nothing is fetched and nothing is told, whatever the machine's own settings are.
 QUIET = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1",
@@ -26,18 +27,23 @@ class Torch(Engine):
         os.environ.update(QUIET)
         torch, transformers = import_library("torch"), import_library("transformers")
         import_library("safetensors")
-        self.device = find_device(torch, device)
+        imported, identity = import_named(self.imports)
+        self.imported = {"imports": imported} if imported else {}
+        from .torch_devices import device_name, devices_here, find_device
+        self.device = find_device(device)
         versions = f"torch {torch.__version__}, transformers {transformers.__version__}"
         tiles = " without AMX, which ends processes here" if avoids_tiles(torch, self.device) else ""
         detail = {"library": versions, "python": platform.python_version(),
-                  "device": f"{device_name(torch, self.device)}{tiles}", "devices": ", ".join(devices_here(torch))}
+                  "device": f"{device_name(self.device)}{tiles}", "devices": ", ".join(devices_here()),
+                  **self.imported}
         return {
             "version": torch.__version__,
             "accepts": ["huggingface"],
             "dtypes": DTYPES,
             "capabilities": {"kinds": ["tensor"], "taps": True, "decode": True},
             "detail": detail,
-            "fingerprint": f"{versions} {build_identity(torch, transformers)} {detail['device']} {processor_identity()}",
+            "fingerprint": f"{versions} {build_identity(torch, transformers)} {detail['device']} {processor_identity()}"
+                           f"{f' {identity}' if imported else ''}",
         }
 
     def open(self, model, target, taps):
@@ -48,30 +54,9 @@ class Torch(Engine):
         sys.dont_write_bytecode = True
         from .torch_session import open_session
         sys.dont_write_bytecode = False
-        return open_session(model.path, options, self.device, taps)
-
-
-def find_device(torch, device):
-    try:
-        found = torch.device(device)
-    except RuntimeError:
-        found = None
-    here = devices_here(torch)
-    if found is None or found.type not in here or (found.index or 0) >= here[found.type]:
-        raise NotHere(f'torch {torch.__version__} has no device "{device}" here, only {listed(here)}')
-    return found
-
-
-def devices_here(torch):
-    """Kind of device → how many there are."""
-    found = {"cpu": 1}
-    if torch.accelerator.is_available():
-        found[torch.accelerator.current_accelerator().type] = torch.accelerator.device_count()
-    return found
-
-
-def listed(here):
-    return ", ".join(kind if count == 1 else f"{kind}:0 to {kind}:{count - 1}" for kind, count in here.items())
+        session = open_session(model.path, options, self.device, taps)
+        session.detail = {**session.detail, **self.imported}
+        return session
 
 
 def avoids_tiles(torch, device):
@@ -79,12 +64,6 @@ def avoids_tiles(torch, device):
         return False
     from .matrix_tiles import avoid_forbidden_tiles
     return avoid_forbidden_tiles(torch)
-
-
-def device_name(torch, device):
-    if device.type == "cuda":
-        return f"{torch.cuda.get_device_name(device)}, CUDA {torch.version.cuda}"
-    return str(device)
 
 
 ENGINE = Torch

@@ -2,9 +2,7 @@
 import dataclasses
 import gc
 import inspect
-import os
 import re
-import shutil
 import time
 from collections.abc import Mapping
 
@@ -14,8 +12,10 @@ import transformers
 from ..decode import Decodes
 from ..engine import Session, StageFailure
 from .torch_decode import CachedModel
-from .torch_folder import TASKS, Folder, load_model, refused, whole_number
+from .torch_devices import synchronize
+from .torch_folder import TASKS, Folder, load_model, one_line, refused, whole_number
 from .torch_modules import Blame, Taps
+from .torch_program import check_compile, compile_model
 from .torch_values import from_torch, to_torch, walk
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64}
@@ -40,10 +40,17 @@ def open_session(path, options, device, taps):
     prepare(options)
     folder = Folder(path, options)
     model, origin = load_model(folder, options, PRECISIONS[options["dtype"]])
-    model.eval().requires_grad_(False).to(device)
+    move(model.eval().requires_grad_(False), device)
     # Otherwise outputs have no names.
     model.config.return_dict = True
     return TorchSession(model, options, device, taps, origin)
+
+
+def move(model, device):
+    try:
+        model.to(device)
+    except Exception as error:
+        raise refused(f"the weights cannot be moved to {device}: {one_line(error)}") from error
 
 
 def prepare(options):
@@ -56,12 +63,7 @@ def prepare(options):
     torch.set_float32_matmul_precision("highest")
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    if options["compile"] == "inductor" and compiler() is None:
-        raise refused("compile=inductor needs a C++ compiler, and there is no g++, clang++ or $CXX here")
-
-
-def compiler():
-    return next((found for name in (os.environ.get("CXX"), "g++", "clang++") if name and (found := shutil.which(name))), None)
+    check_compile(options)
 
 
 class TorchSession(Decodes, Session):
@@ -71,16 +73,17 @@ class TorchSession(Decodes, Session):
         self.seed = whole_number(options["seed"], "seed")
         self.parameters = inspect.signature(model.forward).parameters
         self.inputs = input_specs(model, self.parameters)
-        self.compiles, self.has_compiled = options["compile"] == "inductor", False
-        if taps is not None and self.compiles:
-            raise refused("compile=inductor makes one program of many modules, so single ones have no outputs; "
+        self.program = compile_model(model, options)
+        if taps is not None and self.program:
+            raise refused(f"compile={options['compile']} makes one program of many modules, so single ones have no outputs; "
                           "leave the taps out, or take compile=eager")
         self.taps = Taps(model, taps) if taps is not None else None
-        self.forward = torch.compile(model, backend="inductor") if self.compiles else model
+        self.forward = self.program.forward if self.program else model
         self.detail = {
             "library": f"torch {torch.__version__}", "transformers": transformers.__version__, "device": str(device),
             "class": type(model).__name__, "precision": str(self.dtype).removeprefix("torch."),
             "threads": str(torch.get_num_threads()), "compile": options["compile"],
+            **({"compileOptions": options["compile-option"]} if options["compile-option"] else {}),
             "attention": str(getattr(model.config, "_attn_implementation", None)), **origin,
         }
 
@@ -94,7 +97,6 @@ class TorchSession(Decodes, Session):
             self.taps.listen(give)
         try:
             output, duration_ms = self.compute(fed)
-            doubts = self.doubts()
             duration_ms -= self.taps.sent_ms if self.taps else 0
             named = name_outputs(output)
             warnings = self.taps.finish(named) if self.taps else []
@@ -105,7 +107,7 @@ class TorchSession(Decodes, Session):
             raise StageFailure("run", f"{type(self.model).__name__} gave no tensor, but a {type(output).__name__}")
         for name, tensor in named.items():
             give(name, from_torch(name, tensor))
-        return {"durationMs": duration_ms, "warnings": [*warnings, *doubts]}
+        return {"durationMs": duration_ms, "warnings": [*warnings, *self.doubts()]}
 
     def place(self, value):
         """On the device; numbers with a fraction in the precision that is computed in."""
@@ -113,30 +115,28 @@ class TorchSession(Decodes, Session):
         return tensor.to(self.dtype) if tensor.dtype == torch.float32 else tensor
 
     def compute(self, fed):
-        if self.compiles and not self.has_compiled:
-            # Programs of other sessions would be taken over, and not be counted.
-            torch._dynamo.reset()
-            torch._dynamo.utils.counters.clear()
+        if self.program:
+            self.program.begin()
         with torch.no_grad(), self.blame:
             started = time.perf_counter()
             output = self.forward(**fed)
-            if self.device.type != "cpu":
-                torch.accelerator.synchronize(self.device)
-            return output, (time.perf_counter() - started) * 1e3
+            synchronize(self.device)
+            duration_ms = (time.perf_counter() - started) * 1e3
+        if self.program:
+            self.program.end()
+        return output, duration_ms
 
     def doubts(self):
-        """torch.compile says nothing when it gives up, and runs the model as it is."""
-        if not self.compiles or self.has_compiled:
-            return []
-        from torch._dynamo.utils import counters
-        self.has_compiled = counters["stats"]["unique_graphs"] > 0
-        return [] if self.has_compiled else ["torch.compile compiled nothing of this model; all of it ran as it is"]
+        return self.program.doubts() if self.program else []
 
     def decoder(self):
         return CachedModel(self)
 
+    def decode_step(self, params, give):
+        return {**super().decode_step(params, give), "warnings": self.doubts()}
+
     def close(self):
-        self.model = self.forward = self.taps = self.decoding = self.blame = None
+        self.model = self.forward = self.program = self.taps = self.decoding = self.blame = None
         # Modules and their hooks refer to each other, and weights are large.
         gc.collect()
         if self.device.type == "cuda":
