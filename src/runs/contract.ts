@@ -37,7 +37,7 @@ export interface Lab {
   step<T>(
     spec: StepSpec,
     make: (folder: string) => Promise<T>,
-    opening?: (value: T) => Opening | undefined,
+    openings?: (value: T) => readonly Opening[],
   ): Promise<Product<T>>
   /** `--keep`: what a case leaves behind is wanted even where it passes. */
   readonly keepsAll: boolean

@@ -136,7 +136,7 @@ export class CaseLab implements Lab {
   async step<T>(
     spec: StepSpec,
     make: (folder: string) => Promise<T>,
-    opening?: (value: T) => Opening | undefined,
+    openings?: (value: T) => readonly Opening[],
   ): Promise<Product<T>> {
     this.signal.throwIfAborted()
     const step = { ...spec }
@@ -145,19 +145,25 @@ export class CaseLab implements Lab {
     this.#lastStep = step
     this.#watcher.onStep(step)
     let cached = false
-    let begun: Opening | undefined
+    let begun: readonly Opening[] = []
     try {
       const product = await this.#product(step, make)
       const value = product.stored.value as T
       cached = product.cached
-      if (opening && !cached) begun = opening(value)
+      if (openings && !cached) begun = openings(value)
       if (this.keepsAll) this.#products.push(...(await this.#run.keepProduct(step, product.stored.folder)))
       return { value, folder: product.stored.folder, cached }
     } finally {
       this.#underway.delete(step)
-      if (begun)
-        this.#done.push({ ...recordOf({ ...step, ...begun, key: null }, false, 0), durationMs: begun.durationMs })
-      this.#done.push(recordOf(step, cached, startedMs + (begun?.durationMs ?? 0)))
+      for (const each of begun)
+        this.#done.push({ ...recordOf({ ...step, ...each, key: null }, false, 0), durationMs: each.durationMs })
+      this.#done.push(
+        recordOf(
+          step,
+          cached,
+          begun.reduce((sum, { durationMs }) => sum + durationMs, startedMs),
+        ),
+      )
     }
   }
 

@@ -3,6 +3,7 @@ import type { DecodeRequest, DecodeStep } from '../contract.ts'
 import { type AcquiredWorker, blaming, type Done, type Task, workTogether } from './attempts.ts'
 import { type KeptSessions, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import { refuseFormat } from './refuse.ts'
+import { addWarmUp, type OpeningDurations } from './stage-durations.ts'
 import type { WorkerAllocator } from './worker-allocator.ts'
 
 export interface DecodeTask extends Task, SessionRequest {
@@ -10,11 +11,9 @@ export interface DecodeTask extends Task, SessionRequest {
 }
 
 /** One target that decodes; each pull is one step. */
-export interface Decoding {
+export interface Decoding extends OpeningDurations {
   readonly steps: AsyncGenerator<DecodeStep, void>
   readonly detail: Readonly<Record<string, string>>
-  /** null where a session of an equal model was still open. */
-  readonly compileMs: number | null
   /** Peak memory of its worker so far; null: unknown. */
   peakBytes(): number | null
 }
@@ -46,11 +45,13 @@ async function decodeWith<T>(
     refuseDecoding(acquired)
     return openOrTake(worker, task, kept)
   })
-  progress.stage = 'run'
   const course = { isWhole: false }
   const steps = stepsOf(acquired, opened.session, course)
   try {
-    const decoding = { steps, detail: opened.detail, compileMs, peakBytes: () => worker.peakBytes }
+    const warm = () => worker.warmDecoding(opened.session, task.request)
+    const durations = addWarmUp(compileMs, opened.warms ? await blaming(acquired, warm) : null)
+    progress.stage = 'run'
+    const decoding = { steps, detail: opened.detail, ...durations, peakBytes: () => worker.peakBytes }
     return await decodeWith(others, kept, (decodings) => follow([decoding, ...decodings]))
   } finally {
     await steps.return()

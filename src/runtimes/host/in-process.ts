@@ -42,6 +42,15 @@ export class InProcessHost {
     return { session: this.sessions, inputs, outputs, detail, durationMs: performance.now() - startedAt }
   }
 
+  /** What runs in the host is ready once it is opened. */
+  async warm(): Promise<null> {
+    return null
+  }
+
+  async warmDecoding(): Promise<null> {
+    return null
+  }
+
   async run(id: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
     const session = this.#sessions.get(id)!
     checkInputs(session.inputs, inputs)

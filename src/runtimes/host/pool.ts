@@ -14,6 +14,7 @@ import { type DecodeOutcome, type DecodeTask, type Decoding, decodeTogether } fr
 import { captureTogether, type JointRun, type JointSink } from './joint-capture.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import { refuseFormat, refuseOutputs } from './refuse.ts'
+import { addWarmUp } from './stage-durations.ts'
 import type { WarmWorkers } from './warm-workers.ts'
 import { type RuntimeKinds, type Worker, WorkerAllocator } from './worker-allocator.ts'
 
@@ -49,8 +50,8 @@ interface Captured {
   readonly values: readonly TraceValue[]
   readonly outputs: readonly ValueSpec[]
   readonly detail: Readonly<Record<string, string>>
-  /** compile is null where a session of an equal model was still open. */
-  readonly durationsMs: { readonly compile: number | null; readonly run: number }
+  /** compile and warmUp as in OpeningDurations. */
+  readonly durationsMs: { readonly compile: number | null; readonly warmUp: number | null; readonly run: number }
   readonly warnings: readonly string[]
   /** Nothing had run before in its worker. */
   readonly alone: boolean
@@ -158,10 +159,15 @@ async function captureIn(
   let healthy = false
   try {
     refuseOutputs(target, capabilities, outputs)
+    progress.stage = 'compile'
+    const warmUp = opened.warms ? await worker.warm(session, inputs) : null
+    progress.stage = 'run'
     const ran = await worker.run(session, inputs, await request.makeSink(), logsFor(worker, request))
     const { values, warnings = [] } = ran
     healthy = true
-    return { values, outputs, detail, warnings, alone, durationsMs: { compile: compileMs, run: ran.durationMs } }
+    const opening = addWarmUp(compileMs, warmUp)
+    const durationsMs = { compile: opening.compileMs, warmUp: opening.warmUpMs, run: ran.durationMs }
+    return { values, outputs, detail, warnings, alone, durationsMs }
   } finally {
     await putAway(worker, request, opened, healthy ? kept : null)
   }

@@ -14,6 +14,7 @@ import type {
 import type { WorkerFailure } from '../failure.ts'
 import { decodeInputs, parseDecodeStep, StepTensors } from '../protocol/decode.ts'
 import {
+  type DecodeStartParams,
   type Opened,
   PROTOCOL,
   parseForm,
@@ -21,6 +22,8 @@ import {
   parseHello,
   parseOpened,
   parseRan,
+  parseWarmUp,
+  type WarmUp,
   type WireModel,
 } from '../protocol/messages.ts'
 import { sendBytes, sendInputs, sendModel, wireModel } from '../protocol/outgoing.ts'
@@ -127,6 +130,28 @@ export class WorkerProxy {
     )
   }
 
+  /** Compiles for the shapes of these inputs, in the time that compiling may take. */
+  async warm(session: number, inputs: Trace): Promise<WarmUp | null> {
+    const params = { session, values: inputs.values }
+    return this.#line.request('warm', params, {
+      limitMs: this.#limits.compileMs,
+      doing: 'compile the model for these inputs',
+      parse: parseWarmUp,
+      send: (id) => sendInputs(id, inputs),
+    })
+  }
+
+  /** The same for the prompts of a batch and the steps after them. */
+  async warmDecoding(session: number, request: DecodeRequest): Promise<WarmUp | null> {
+    const inputs = decodeInputs(request)
+    return this.#line.request('decode.warm', decodeParams(session, request, inputs), {
+      limitMs: this.#limits.compileMs,
+      doing: 'compile the model for these prompts',
+      parse: parseWarmUp,
+      send: (id) => sendInputs(id, inputs),
+    })
+  }
+
   async run(session: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
     const guard = new TensorGuard(this.#limits.outputBytes)
     const params = { session, values: inputs.values, ...(logs !== undefined && { logs }) }
@@ -155,10 +180,7 @@ export class WorkerProxy {
 
   async #startDecode(session: number, request: DecodeRequest): Promise<void> {
     const inputs = decodeInputs(request)
-    const { newTokens, eos } = request
-    const keep = request.keep === 'full' ? request.keep : { topK: request.keep.topK }
-    const params = { session, values: inputs.values, newTokens, eos, keep }
-    await this.#line.request('decode.start', params, {
+    await this.#line.request('decode.start', decodeParams(session, request, inputs), {
       limitMs: this.#limits.runMs,
       doing: 'start to decode',
       parse: () => undefined,
@@ -193,4 +215,8 @@ export class WorkerProxy {
   stop(): Promise<void> {
     return this.#line.stop()
   }
+}
+
+function decodeParams(session: number, { newTokens, eos, keep }: DecodeRequest, { values }: Trace): DecodeStartParams {
+  return { session, values, newTokens, eos, keep: keep === 'full' ? keep : { topK: keep.topK } }
 }

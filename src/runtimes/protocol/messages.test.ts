@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseForm, parseHello, parseOpened } from './messages.ts'
+import { parseForm, parseHello, parseOpened, parseWarmUp } from './messages.ts'
 
 const hello = { protocols: [1], version: '1', accepts: ['onnx'], dtypes: ['float32'] }
 
@@ -12,6 +12,33 @@ test('formats that we do not know are not taken for ours', () => {
 test('an input may be one that can be left out', () => {
   const spec = { name: 'mask', kind: 'tensor', dtype: 'int64', shape: ['batch', 3], optional: true }
   expect(parseOpened({ session: 1, inputs: [spec], outputs: [] }).inputs).toEqual([spec])
+})
+
+describe('a warm-up', () => {
+  test('is asked of sessions that say so', () => {
+    const opened = { session: 1, inputs: [], outputs: [] }
+    expect(parseOpened({ ...opened, warms: true })).toHaveProperty('warms', true)
+    expect(parseOpened({ ...opened, warms: 'yes' })).not.toHaveProperty('warms')
+  })
+
+  test.each([
+    [
+      { durationMs: 9, compileMs: 7 },
+      { durationMs: 9, compileMs: 7 },
+    ],
+    [{ durationMs: 9 }, { durationMs: 9, compileMs: 0 }],
+    [
+      { durationMs: 9, compileMs: 20 },
+      { durationMs: 9, compileMs: 9 },
+    ],
+    [{}, null],
+  ])('%j', (answer, warmUp) => {
+    expect(parseWarmUp(answer)).toEqual(warmUp)
+  })
+
+  test('of less than no time breaks the protocol', () => {
+    expect(() => parseWarmUp({ durationMs: 9, compileMs: -1 })).toThrow('warm compileMs')
+  })
 })
 
 test('a language of kernels is taken where we know what it promises', () => {

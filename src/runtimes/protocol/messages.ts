@@ -77,6 +77,8 @@ export type HostMessage =
   | Request<'run', RunParams>
   | Request<'decode.start', DecodeStartParams>
   | Request<'decode.step', DecodeStepParams>
+  | Request<'warm', RunParams>
+  | Request<'decode.warm', DecodeStartParams>
   | Request<'close', { readonly session: number }>
   | Request<'form', FormParams>
   | Request<'blob.has', { readonly digest: string }>
@@ -135,6 +137,16 @@ export interface Opened {
   readonly detail: Readonly<Record<string, string>>
   /** Time that loading or compiling took in the worker; null: it did not say. */
   readonly durationMs: number | null
+  /** The first run of every shape compiles, so it is warmed up before. */
+  readonly warms?: true
+}
+
+/** A run that was made because it compiles. */
+export interface WarmUp {
+  /** All of it. */
+  readonly durationMs: number
+  /** What compiling took of that. */
+  readonly compileMs: number
 }
 
 export function parseWorkerMessage(header: unknown): WorkerMessage {
@@ -221,7 +233,16 @@ export function parseOpened(result: unknown): Opened {
     outputs: read.list(opened.outputs, 'outputs').map((spec) => read.valueSpec(spec, 'output')),
     detail: read.texts(opened.detail ?? {}, 'open detail'),
     durationMs: opened.durationMs == null ? null : read.duration(opened.durationMs, 'open durationMs'),
+    ...(opened.warms === true && { warms: true }),
   }
+}
+
+/** The answer to `warm`; null: there was nothing left to compile. */
+export function parseWarmUp(result: unknown): WarmUp | null {
+  const warmed = read.object(result, 'warm result')
+  if (warmed.durationMs == null) return null
+  const durationMs = read.duration(warmed.durationMs, 'warm durationMs')
+  return { durationMs, compileMs: Math.min(durationMs, read.duration(warmed.compileMs ?? 0, 'warm compileMs')) }
 }
 
 /** The answer to `form`: the name of a file in the folder that the request named. */

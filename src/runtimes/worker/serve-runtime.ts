@@ -52,14 +52,17 @@ export async function serveRuntime<Model>(
 }
 
 type Request<Method extends HostRequest['method']> = Extract<HostRequest, { readonly method: Method }>
-type Methods = { [Method in HostRequest['method']]: (request: Request<Method>) => Promise<unknown> }
+/** What runs in Node is ready when it is opened, so nobody asks it to warm up. */
+type Served = Exclude<HostRequest['method'], 'warm' | 'decode.warm'>
+type Methods = { [Method in Served]: (request: Request<Method>) => Promise<unknown> }
 
 async function answer(methods: Methods, request: HostRequest): Promise<unknown> {
-  if (!isServed(methods, request.method)) throw new UnknownMethod(request.method)
-  return methods[request.method](request as never)
+  const { method } = request
+  if (!isServed(methods, method)) throw new UnknownMethod(method)
+  return methods[method](request as never)
 }
 
-function isServed(methods: Methods, method: string): method is HostRequest['method'] {
+function isServed(methods: Methods, method: string): method is Served {
   return Object.hasOwn(methods, method)
 }
 

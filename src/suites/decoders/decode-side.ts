@@ -5,9 +5,11 @@ import type { Logits } from '../../domain/logits.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { computeDigest } from '../../files/disk/digest.ts'
-import type { KeyParts, Lab, Opening } from '../../runs/contract.ts'
+import type { KeyParts, Lab } from '../../runs/contract.ts'
 import type { DecodeRequest, DecodeStep, ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
+import type { OpeningDurations } from '../../runtimes/host/stage-durations.ts'
+import { listOpenings } from '../tensors/openings.ts'
 import { describeTargetKey } from '../tensors/target-key.ts'
 import type { KeptStep } from './gates/contract.ts'
 import type { PaddedBatch } from './prompts/contract.ts'
@@ -58,9 +60,8 @@ export interface DecodedSide {
   readonly imported?: string
 }
 
-interface DecodeProduct {
+interface DecodeProduct extends OpeningDurations {
   readonly detail: Readonly<Record<string, string>>
-  readonly compileMs: number | null
   readonly durationMs: number
   readonly steps: number
   readonly peakBytes: number | null
@@ -79,13 +80,12 @@ export async function decodeSide(
 ): Promise<DecodedSide> {
   const { key, from } = keyOf(work, target, model, info, followed)
   const spec = { title: `decode on ${target.name}`, stage: 'run', side, key, from } as const
-  const opening = ({ compileMs }: DecodeProduct): Opening | undefined =>
-    compileMs === null ? undefined : { title: `compile on ${target.name}`, stage: 'compile', durationMs: compileMs }
+  const openings = (product: DecodeProduct) => listOpenings(target, product)
   const make = (folder: string) => {
     if (!work.computes) throw notDecoded(side, target)
     return decodeInto(join(folder, TRACE_FILE), work, { side, target, model }, followed?.trace ?? null)
   }
-  const { value, folder, cached } = await work.lab.step<DecodeProduct>(spec, make, opening)
+  const { value, folder, cached } = await work.lab.step<DecodeProduct>(spec, make, openings)
   const path = join(folder, TRACE_FILE)
   return { ...value, trace: await readDecodedTrace(path), path, key, cached, retried: value.retried && !cached }
 }
@@ -150,8 +150,9 @@ async function decodeInto(
       }
       refuseShort(target, steps, newTokens, followed)
       await writer.finish()
-      const { detail, compileMs } = decoding!
-      return { detail, compileMs, durationMs, steps, peakBytes: decoding!.peakBytes(), warnings: [...warnings] }
+      const { detail, compileMs, warmUpMs, peakBytes } = decoding!
+      const opened = { detail, compileMs, warmUpMs, peakBytes: peakBytes() }
+      return { ...opened, durationMs, steps, warnings: [...warnings] }
     } finally {
       await writer.abort()
     }

@@ -10,9 +10,10 @@ import { openTrace } from '../../files/formats/safetensors.ts'
 import { createTraceWriter, type TraceWriter } from '../../files/formats/trace-writer.ts'
 import { readOpset } from '../../onnx/model.ts'
 import { explainVersions } from '../../onnx/version-advice.ts'
-import type { ContentKey, KeyParts, Lab, Opening } from '../../runs/contract.ts'
+import type { ContentKey, KeyParts, Lab } from '../../runs/contract.ts'
 import type { ModelRef, RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
+import { listOpenings } from './openings.ts'
 import { describeTargetKey, targetKey } from './target-key.ts'
 
 const CAPTURE_VERSION = 'capture@2'
@@ -53,7 +54,7 @@ export interface Captured {
 
 interface CaptureProduct {
   readonly detail: Readonly<Record<string, string>>
-  readonly durationsMs: { readonly compile: number | null; readonly run: number }
+  readonly durationsMs: { readonly compile: number | null; readonly warmUp: number | null; readonly run: number }
   readonly warnings: readonly string[]
   readonly alone: boolean
   readonly retried: boolean
@@ -65,12 +66,10 @@ const TRACE_FILE = 'trace.safetensors'
 export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: Pool, lab: Lab): Promise<Captured> {
   const { key, from } = captureKey(request, info)
   const spec = { title: request.title, stage: 'run', side: request.side, key, from } as const
-  const opening = ({ durationsMs: { compile } }: CaptureProduct): Opening | undefined => {
-    if (compile === null) return undefined
-    return { title: `compile on ${request.target.name}`, stage: 'compile', durationMs: compile }
-  }
+  const openings = ({ durationsMs: { compile, warmUp } }: CaptureProduct) =>
+    listOpenings(request.target, { compileMs: compile, warmUpMs: warmUp })
   const make = (folder: string) => runInto(join(folder, TRACE_FILE), request, pool, lab)
-  const product = await lab.step<CaptureProduct>(spec, make, opening)
+  const product = await lab.step<CaptureProduct>(spec, make, openings)
   const path = join(product.folder, TRACE_FILE)
   const { detail, durationsMs, warnings, alone, retried } = product.value
   return {

@@ -54,6 +54,9 @@ class Session:
     outputs = []
     # What really runs, for the record.
     detail = {}
+    # Whether the first run of every shape compiles, so that warm(inputs), and decode_warm(inputs, params) where it decodes,
+    # are called before it; they give durationMs and compileMs, or nothing if there was nothing to do.
+    warms = False
 
     def run(self, inputs):
         """Outputs of checked inputs, a value by name."""

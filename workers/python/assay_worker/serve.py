@@ -67,7 +67,8 @@ class Desk:
         self.engine, self.channel, self.remedy = engine, channel, remedy
         self.sessions, self.last_session = {}, 0
         self.methods = {"hello": self.hello, "open": self.open, "run": self.run, "close": self.close,
-                        "decode.start": self.decode_start, "decode.step": self.decode_step}
+                        "decode.start": self.decode_start, "decode.step": self.decode_step,
+                        "warm": self.warm, "decode.warm": self.decode_warm}
         if hasattr(engine, "form"):
             self.methods["form"] = self.form
 
@@ -87,11 +88,21 @@ class Desk:
         self.last_session += 1
         self.sessions[self.last_session] = session
         return {"session": self.last_session, "inputs": session.inputs, "outputs": session.outputs,
-                "detail": session.detail, "durationMs": duration_ms}
+                "detail": session.detail, "durationMs": duration_ms, **({"warms": True} if session.warms else {})}
 
     def form(self, request, params):
         model = self.receive_model(request, params["model"])
         return {"file": self.engine.form(model, params["target"], params["form"], params["folder"], params["weights"])}
+
+    def warm(self, request, params):
+        inputs = self.receive_values(request, params["values"])
+        session = self.session(params)
+        check_inputs(session.inputs, params["values"], inputs)
+        return session.warm(inputs)
+
+    def decode_warm(self, request, params):
+        inputs = self.receive_values(request, params["values"])
+        return self.decoder(params).decode_warm(inputs, params)
 
     def run(self, request, params):
         inputs = self.receive_values(request, params["values"])

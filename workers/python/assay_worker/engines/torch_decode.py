@@ -2,7 +2,11 @@
 import torch
 
 from ..decode import failed
+from .torch_program import count_graphs
 from .torch_values import to_torch
+
+# A cache that grows is compiled for its first size, and then for any.
+WARM_STEPS = 6
 
 
 class CachedModel:
@@ -40,3 +44,12 @@ def refuse(session):
     if lacks or model.get_output_embeddings() is None:
         why = f"its forward takes no {lacks[0]}" if lacks else "it gives no logits"
         raise failed(f"{name} cannot be decoded: {why}")
+
+
+def warm_decoding(decoding, most):
+    """Steps on a cache of their own, until one has all it needs."""
+    for step in range(most):
+        graphs = count_graphs()
+        decoding.step({"step": step}, lambda _name, _tensor: None)
+        if decoding.is_done or (step > 0 and count_graphs() == graphs):
+            return

@@ -1,9 +1,11 @@
 """torch.compile: which backends there are, and the programs that one makes of a model."""
 import os
 import shutil
+import time
 
 import torch
 
+from ..engine import StageFailure
 from .torch_folder import did_you_mean, one_line, refused
 
 # The model as it is, without torch.compile.
@@ -63,11 +65,15 @@ def typed(text):
 class Program:
     """What torch.compile makes of a model: a graph for every kind of shapes, when it is called with them."""
 
-    # Of this process: who reset last, by its number.
+    # Of this process: a reset forgets the graphs of all sessions.
+    resets = 0
+    # Who reset last, by its number.
     owner, made = None, 0
 
     def __init__(self, forward):
         self.forward, self.has_compiled = forward, False
+        # What it was warmed up for, and after which reset.
+        self.warmed, self.warmed_after = set(), None
         Program.made += 1
         self.number = Program.made
 
@@ -77,10 +83,27 @@ class Program:
             return
         torch._dynamo.reset()
         torch._dynamo.utils.counters.clear()
-        Program.owner = self.number
+        Program.resets, Program.owner = Program.resets + 1, self.number
 
     def end(self):
         self.has_compiled = self.has_compiled or count_graphs() > 0
+
+    def warm_up(self, shapes, call):
+        """Makes a call that compiles, and says how long both took; nothing if it was made before."""
+        self.begin()
+        if self.warmed_after != Program.resets:
+            self.warmed, self.warmed_after = set(), Program.resets
+        if shapes in self.warmed:
+            return {}
+        compiled_before, started = compile_seconds(), time.perf_counter()
+        try:
+            call()
+        except StageFailure as failure:
+            failure.stage = "compile"
+            raise
+        self.warmed.add(shapes)
+        return {"durationMs": (time.perf_counter() - started) * 1e3,
+                "compileMs": (compile_seconds() - compiled_before) * 1e3}
 
     def doubts(self):
         """torch.compile says nothing when it gives up, and runs the model as it is."""
@@ -89,3 +112,7 @@ class Program:
 
 def count_graphs():
     return torch._dynamo.utils.counters["stats"]["unique_graphs"]
+
+
+def compile_seconds():
+    return torch._dynamo.utils.calculate_time_spent().get("total_wall_time", 0)

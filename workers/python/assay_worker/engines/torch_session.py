@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import torch
 import transformers
 
-from ..decode import Decodes
+from ..decode import Decodes, Decoding
 from ..engine import Session, StageFailure
-from .torch_decode import CachedModel
+from .torch_decode import WARM_STEPS, CachedModel, warm_decoding
 from .torch_devices import synchronize
 from .torch_folder import TASKS, Folder, load_model, one_line, refused, whole_number
 from .torch_modules import Blame, Taps
@@ -89,10 +89,7 @@ class TorchSession(Decodes, Session):
 
     def stream(self, inputs, give):
         """Sends outputs while they are computed; gives the duration and what is to be said against the run."""
-        fed = {name: self.place(value) for name, value in inputs.items()}
-        if "use_cache" in self.parameters:
-            fed["use_cache"] = False
-        torch.manual_seed(self.seed)
+        fed = self.feed(inputs)
         if self.taps:
             self.taps.listen(give)
         try:
@@ -108,6 +105,28 @@ class TorchSession(Decodes, Session):
         for name, tensor in named.items():
             give(name, from_torch(name, tensor))
         return {"durationMs": duration_ms, "warnings": [*warnings, *self.doubts()]}
+
+    def feed(self, inputs):
+        fed = {name: self.place(value) for name, value in inputs.items()}
+        if "use_cache" in self.parameters:
+            fed["use_cache"] = False
+        torch.manual_seed(self.seed)
+        return fed
+
+    @property
+    def warms(self):
+        return self.program is not None
+
+    def warm(self, inputs):
+        """Compiles for the shapes of these inputs, by a run whose outputs nobody gets."""
+        fed = self.feed(inputs)
+        shapes = tuple((name, tuple(value.shape)) for name, value in fed.items() if isinstance(value, torch.Tensor))
+        return self.program.warm_up(shapes, lambda: self.compute(fed))
+
+    def decode_warm(self, inputs, params):
+        """The same for a prompt and the steps after it."""
+        decoding, steps = Decoding(self.decoder(), inputs, params), min(params["newTokens"], WARM_STEPS)
+        return self.program.warm_up((decoding.ids.shape, steps), lambda: warm_decoding(decoding, steps))
 
     def place(self, value):
         """On the device; numbers with a fraction in the precision that is computed in."""
