@@ -22,9 +22,15 @@ import { hasBrowser } from '../support/browser.ts'
 import { floats, runLine, sampleProject } from '../support/docs-project.ts'
 import { TEST_PYTHON } from '../support/python.ts'
 
-const EXAMPLES = ['convergence', 'decoders/shakespeare', 'python-worker', 'real-models', 'toolchain', 'training'].map(
-  (name) => `examples/${name}`,
-)
+const EXAMPLES = [
+  'convergence',
+  'decoders/shakespeare',
+  'python-worker',
+  'real-models',
+  'toolchain',
+  'torch-backend',
+  'training',
+].map((name) => `examples/${name}`)
 const pages = ['.', 'docs', 'bench', ...EXAMPLES].flatMap((folder) =>
   existsSync(join(root, folder))
     ? readdirSync(join(root, folder))
