@@ -7,8 +7,8 @@ import { folderDigest } from '../../models/hugging-face/model-folder.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { prepareFolderInputs } from '../tensors/folder-inputs.ts'
 import type { PreparedInputs } from '../tensors/inputs.ts'
-import { judgePair, type SidePair } from '../tensors/judge-pair.ts'
-import { keepTraces } from '../tensors/judgement.ts'
+import { judgePair, type SidePair } from '../tensors/judging/judge-pair.ts'
+import { keepTraces } from '../tensors/judging/judgement.ts'
 import { declaredPrecision, plainRules } from '../tensors/rules.ts'
 import {
   bothSides,

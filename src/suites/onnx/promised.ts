@@ -9,7 +9,7 @@ import { CHUNK_BYTES } from '../../files/disk/read-range.ts'
 import type { ModelFacts } from '../../onnx/model.ts'
 import { normaliseDomain } from '../../onnx/walk.ts'
 import { relativeUlp } from '../../tensors/ulp.ts'
-import { PROMISED, UNPROMISED } from '../tensors/judgement.ts'
+import { PROMISED, UNPROMISED } from '../tensors/judging/judgement.ts'
 import type { RuleOf } from '../tensors/rules.ts'
 
 export interface PromiseRequest {

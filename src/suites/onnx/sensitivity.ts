@@ -16,7 +16,7 @@ import type { Lab } from '../../runs/contract.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
 import { type CaptureRequest, capture } from '../tensors/capture.ts'
-import type { MeasuredBand } from '../tensors/judgement.ts'
+import type { MeasuredBand } from '../tensors/judging/judgement.ts'
 import type { LoadedModel } from '../tensors/load.ts'
 import type { RuleOf } from '../tensors/rules.ts'
 

@@ -1,6 +1,6 @@
 import { NOT_REACHED, type Result } from '../../domain/result.ts'
 import type { Judgement, Settle } from '../../runs/contract.ts'
-import { REFERENCES_DISAGREE } from '../tensors/judgement.ts'
+import { REFERENCES_DISAGREE } from '../tensors/judging/judgement.ts'
 
 /** Adds the verdicts of the layers to a whole model that did not pass. */
 export function withLayers(judgement: Judgement, layers: readonly string[]): Judgement {

@@ -1,9 +1,9 @@
-import type { TraceComparison } from '../../compare/contract.ts'
-import { insideBand } from '../../compare/rules/inside-band.ts'
-import { SkipCase, StageError } from '../../domain/errors.ts'
-import type { OutputResult, SensitivityBand } from '../../domain/result.ts'
-import type { Target } from '../../domain/target.ts'
-import type { CapturedSide } from './sides.ts'
+import type { TraceComparison } from '../../../compare/contract.ts'
+import { insideBand } from '../../../compare/rules/inside-band.ts'
+import { SkipCase, StageError } from '../../../domain/errors.ts'
+import type { OutputResult, SensitivityBand } from '../../../domain/result.ts'
+import type { Target } from '../../../domain/target.ts'
+import type { CapturedSide } from '../sides.ts'
 
 /** What the further references say about a case. */
 export interface OtherVerdicts {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { compareTraces } from '../../compare/compare-traces.ts'
-import { tableRule } from '../../compare/rules/tolerances.ts'
-import { StageError } from '../../domain/errors.ts'
-import { memoryTrace } from '../../files/formats/memory-trace.ts'
-import type { RuntimeInfo } from '../../runtimes/contract.ts'
-import { testTarget } from '../../runtimes/testing/in-process-ort.ts'
-import { encodeNumbers } from '../../tensors/encode.ts'
+import { compareTraces } from '../../../compare/compare-traces.ts'
+import { tableRule } from '../../../compare/rules/tolerances.ts'
+import { StageError } from '../../../domain/errors.ts'
+import { memoryTrace } from '../../../files/formats/memory-trace.ts'
+import type { RuntimeInfo } from '../../../runtimes/contract.ts'
+import { testTarget } from '../../../runtimes/testing/in-process-ort.ts'
+import { encodeNumbers } from '../../../tensors/encode.ts'
+import type { CapturedSide } from '../sides.ts'
 import { judgePair, type SidePair } from './judge-pair.ts'
-import type { CapturedSide } from './sides.ts'
 
 const SHARES_MEMORY: RuntimeInfo = {
   available: true,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { affineModel, constantModel, tensor } from '../../../test/support/small-models.ts'
-import type { RunOutcome } from '../../runs/execute/execute.ts'
-import { type Fault, hasOp, plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
-import { folderWith, type Judging, judgeModels, onlyResult } from '../testing/judge.ts'
+import { affineModel, constantModel, tensor } from '../../../../test/support/small-models.ts'
+import type { RunOutcome } from '../../../runs/execute/execute.ts'
+import { type Fault, hasOp, plantedKind, withNumbers } from '../../../runtimes/testing/planted-fault.ts'
+import { folderWith, type Judging, judgeModels, onlyResult } from '../../testing/judge.ts'
 
 const OFF = 0.7e-4
 const files = {

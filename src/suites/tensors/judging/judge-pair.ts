@@ -1,10 +1,10 @@
-import type { TraceComparison } from '../../compare/contract.ts'
-import { StageError } from '../../domain/errors.ts'
-import type { Target } from '../../domain/target.ts'
-import type { Judgement, Lab } from '../../runs/contract.ts'
+import type { TraceComparison } from '../../../compare/contract.ts'
+import { StageError } from '../../../domain/errors.ts'
+import type { Target } from '../../../domain/target.ts'
+import type { Judgement, Lab } from '../../../runs/contract.ts'
+import type { CapturedSide } from '../sides.ts'
 import { buildJudgement, type DeviationFacts } from './judgement.ts'
 import { compareOthers, type OtherVerdicts } from './other-references.ts'
-import type { CapturedSide } from './sides.ts'
 
 /** What a case judges: the same model, layer or folder on the reference and on the target. */
 export interface SidePair {

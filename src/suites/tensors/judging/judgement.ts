@@ -1,9 +1,9 @@
-import type { TraceComparison } from '../../compare/contract.ts'
-import { INPUTS_FOUND, type SensitivityBand } from '../../domain/result.ts'
-import type { Side, Verdict } from '../../domain/verdict.ts'
-import type { Judgement, Lab } from '../../runs/contract.ts'
+import type { TraceComparison } from '../../../compare/contract.ts'
+import { INPUTS_FOUND, type SensitivityBand } from '../../../domain/result.ts'
+import type { Side, Verdict } from '../../../domain/verdict.ts'
+import type { Judgement, Lab } from '../../../runs/contract.ts'
+import type { CapturedSide } from '../sides.ts'
 import type { OtherVerdicts } from './other-references.ts'
-import type { CapturedSide } from './sides.ts'
 
 /** Flag: a function is as inexact as its language allows, or the language promises nothing where it was used. */
 export const PROMISED = 'promised'
