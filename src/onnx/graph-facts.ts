@@ -26,11 +26,15 @@ const MICROSOFT_QUANTISED =
 
 /** The coarsest precision that a graph computes in, for the whole model or for one output. */
 export function computeDType(model: ModelFacts, output?: string): ComputeDType {
-  const consumed = consumedNames(model)
+  let consumed: ReadonlySet<string> | undefined
+  const isConsumed = (name: string) => {
+    consumed ??= consumedNames(model)
+    return consumed.has(name)
+  }
   const only = output === undefined ? undefined : ancestorsOf(model.graph, output)
   let coarsest = -1
   for (const typed of typedNodes(model.proto, only)) {
-    coarsest = Math.max(coarsest, ...precisionsOf(typed, consumed))
+    coarsest = Math.max(coarsest, ...precisionsOf(typed, isConsumed))
   }
   return PRECISIONS[coarsest] ?? movedDType(model)
 }
@@ -55,12 +59,12 @@ function isInt8NBits(node: NodeProto): boolean {
 }
 
 /** Indices into PRECISIONS; negative if a node says nothing. */
-function precisionsOf(typed: TypedNode, consumed: ReadonlySet<string>): number[] {
+function precisionsOf(typed: TypedNode, isConsumed: (name: string) => boolean): number[] {
   const { node, inputs, outputs } = typed
   if (inputs.every(({ constant }) => constant)) return []
   if (node.opType === 'QuantizeLinear') return [Math.max(INT8, rankOf(quantisedDType(node, inputs)))]
   if (isQuantised(node)) return [INT8]
-  if (isRounding(typed) && node.output.some((name) => consumed.has(name))) return [rankOf(outputs[0])]
+  if (isRounding(typed) && node.output.some(isConsumed)) return [rankOf(outputs[0])]
   return MOVEMENT.has(node.opType) ? [] : [...inputs.map(({ dtype }) => rankOf(dtype)), ...outputs.map(rankOf)]
 }
 
