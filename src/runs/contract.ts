@@ -13,6 +13,8 @@ export interface StepSpec {
   readonly key: ContentKey | null
   /** What the key was made of, in words, so that a later run can say what changed. */
   readonly from?: KeyParts
+  /** false: it needs no folder, and gets none. */
+  readonly files?: false
 }
 
 export type KeyParts = Readonly<Record<string, string>>
@@ -31,6 +33,12 @@ export interface Product<T> {
   readonly cached: boolean
 }
 
+/** A folder for files that outlive the case but not the run. */
+export interface RunFolder {
+  readonly path: string
+  remove(): Promise<void>
+}
+
 /** Where a case's work is done: the first asker of a key does it, others await it. */
 export interface Lab {
   /** `make` fills the folder and gives plain data (no Map, no class); it must not ask for steps itself. */
@@ -39,6 +47,11 @@ export interface Lab {
     make: (folder: string) => Promise<T>,
     openings?: (value: T) => readonly Opening[],
   ): Promise<Product<T>>
+  /**
+   * A folder for so many bytes that the run needs and nobody later: in memory if with them the run has at most `mostBytes`
+   * there, on the disk otherwise. It stays until it is removed or the run ends.
+   */
+  makeFolder(bytes: number, mostBytes: number): Promise<RunFolder>
   /** `--keep`: what a case leaves behind is wanted even where it passes. */
   readonly keepsAll: boolean
   /** Says how far the step under way is, to whoever watches; may be called as often as one likes. */
@@ -81,5 +94,7 @@ export type Settle = (results: ReadonlyMap<string, Result>) => Partial<Pick<Resu
 export interface Suite<C extends Case = Case> {
   readonly name: string
   collect(): AsyncIterable<C>
+  /** What will be judged of what it collected, in order; told before the first, and only if cases may share their work. */
+  expect?(cases: readonly C[]): void
   judge(c: C, lab: Lab): Promise<Judgement>
 }

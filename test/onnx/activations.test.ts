@@ -6,6 +6,7 @@ import { memoryTrace } from '../../src/files/formats/memory-trace.ts'
 import { layerSites } from '../../src/onnx/layers/layer-sites.ts'
 import { type OnnxModel, readModel } from '../../src/onnx/model.ts'
 import { ProductCache } from '../../src/runs/cache/cache.ts'
+import { RunSpace } from '../../src/runs/cache/run-space.ts'
 import { CaseClock } from '../../src/runs/execute/case-clock.ts'
 import { CaseLab, RunLab } from '../../src/runs/execute/lab.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
@@ -21,8 +22,9 @@ afterAll(() => pool.close())
 async function record(model: OnnxModel, inputs: ReadonlyMap<string, Tensor>) {
   const folder = temporaryFolder('activations')
   const cache = await ProductCache.open({ folder: join(folder, 'cache'), notice: () => {} })
+  const space = new RunSpace({ onDisk: () => cache.makeFolder(), memory: null })
   const clock = new CaseClock(null, new AbortController().signal)
-  const lab = new CaseLab(new RunLab({ cache, runFolder: folder, recompute: false }), clock, {
+  const lab = new CaseLab(new RunLab({ cache, space, runFolder: folder, recompute: false }), clock, {
     onStep() {},
     onProgress() {},
   })

@@ -5,6 +5,7 @@ import type { Result } from '../../domain/result.ts'
 import type { Reporter, RunHeader } from '../../domain/run.ts'
 import { EXIT } from '../../domain/verdict.ts'
 import { ProductCache } from '../cache/cache.ts'
+import { RunSpace } from '../cache/run-space.ts'
 import type { Case } from '../contract.ts'
 import { type Expectations, type ExpectedOutcomes, expectationsFor } from '../expected/expected-failures.ts'
 import { type Plan, type PlannedWork, type PlanRequest, planRun } from '../plan/plan.ts'
@@ -71,10 +72,12 @@ export async function executeRun(request: RunRequest): Promise<RunOutcome> {
     ...(request.cacheMaxBytes !== undefined && { maxBytes: request.cacheMaxBytes }),
     notice,
   })
+  const space = new RunSpace({ onDisk: () => cache.makeFolder() })
   try {
     const record = await RunRecord.create(request.runsFolder, newRun(request, plan))
-    return await new Execution(request, plan, announcer, record, cache).run()
+    return await new Execution(request, plan, announcer, record, { cache, space }).run()
   } finally {
+    await space.close()
     await cache.close()
   }
 }
@@ -88,6 +91,11 @@ function newRun(request: RunRequest, plan: Plan): NewRun {
 function refuseNoJobs(jobs: number): void {
   if (!Number.isInteger(jobs) || jobs < 1)
     throw new UsageError('jobs', `--jobs ${jobs}: expected a whole number from 1`)
+}
+
+interface Stores {
+  readonly cache: ProductCache
+  readonly space: RunSpace
 }
 
 class Execution {
@@ -106,14 +114,14 @@ class Execution {
   #failures = 0
   #problem: string | null = null
 
-  constructor(request: RunRequest, plan: Plan, announcer: Announcer, record: RunRecord, cache: ProductCache) {
+  constructor(request: RunRequest, plan: Plan, announcer: Announcer, record: RunRecord, stores: Stores) {
     const never = new AbortController().signal
     this.#request = request
     this.#plan = plan
     this.#announcer = announcer
     this.#record = record
     const { recompute = false, keep = false } = request
-    this.#lab = new RunLab({ cache, runFolder: record.folder, recompute, keepsAll: keep })
+    this.#lab = new RunLab({ ...stores, runFolder: record.folder, recompute, keepsAll: keep })
     this.#signals = request.signals ?? { stop: never, abort: never }
     // Every case in flight listens, and from the eleventh on Node would warn of a leak.
     setMaxListeners(0, this.#signals.abort)
@@ -131,7 +139,16 @@ class Execution {
     return { header, results, folder, exitCode, problems: this.#announcer.problems }
   }
 
+  /** A case whose time is limited must not spend it on others. */
+  #expectAll(): void {
+    if (this.#request.caseTimeoutMs !== undefined) return
+    for (const suite of this.#request.suites) {
+      suite.expect?.(this.#plan.work.filter((work) => work.suite === suite).map(({ c }) => c))
+    }
+  }
+
   async #judgeAll(): Promise<void> {
+    this.#expectAll()
     const workOf = new Map(this.#plan.work.map((work) => [work.c, work]))
     const schedule = new Schedule([...workOf.keys()])
     const judge = async (c: Case) => {

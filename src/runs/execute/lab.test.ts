@@ -6,6 +6,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { FormatError, SkipCase, StageError } from '../../domain/errors.ts'
 import { TestClock } from '../../domain/testing/test-clock.ts'
 import { ProductCache } from '../cache/cache.ts'
+import { RunSpace } from '../cache/run-space.ts'
 import type { StepSpec } from '../contract.ts'
 import { freshFolder, makeKey } from '../testing/tiny-suite.ts'
 import { CaseClock } from './case-clock.ts'
@@ -20,7 +21,8 @@ const spec = (name: string | null): StepSpec => ({
 
 async function openLab(folder = freshFolder(), recompute = false) {
   const cache = await ProductCache.open({ folder: join(folder, 'cache') })
-  const run = new RunLab({ cache, runFolder: join(folder, 'run'), recompute })
+  const space = new RunSpace({ onDisk: () => cache.makeFolder(), memory: null })
+  const run = new RunLab({ cache, space, runFolder: join(folder, 'run'), recompute })
   const abort = new AbortController()
   const forCase = (limitMs: number | null = null, clock?: Clock) =>
     new CaseLab(run, new CaseClock(limitMs, abort.signal, clock), { onStep() {}, onProgress() {} })

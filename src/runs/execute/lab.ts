@@ -2,14 +2,16 @@ import { rm } from 'node:fs/promises'
 import { remember } from '../../domain/remember.ts'
 import type { Artifact, StepRecord } from '../../domain/result.ts'
 import type { ProductCache } from '../cache/cache.ts'
+import type { RunSpace } from '../cache/run-space.ts'
 import type { StoredProduct } from '../cache/stored-product.ts'
-import type { ContentKey, Lab, Opening, Product, StepSpec } from '../contract.ts'
+import type { ContentKey, Lab, Opening, Product, RunFolder, StepSpec } from '../contract.ts'
 import { keepArtifact, keepFiles } from '../record/artifacts.ts'
 import { blaming } from './blame.ts'
 import type { CaseClock } from './case-clock.ts'
 
 interface RunLabOptions {
   readonly cache: ProductCache
+  readonly space: RunSpace
   readonly runFolder: string
   /** Ignores what lay in the cache before the run; each key is still made once only. */
   readonly recompute: boolean
@@ -30,6 +32,7 @@ class Abandoned extends Error {}
 /** What the cases of one run share. */
 export class RunLab {
   readonly cache: ProductCache
+  readonly space: RunSpace
   readonly runFolder: string
   readonly keepsAll: boolean
   readonly #recompute: boolean
@@ -38,6 +41,7 @@ export class RunLab {
 
   constructor(options: RunLabOptions) {
     this.cache = options.cache
+    this.space = options.space
     this.runFolder = options.runFolder
     this.keepsAll = options.keepsAll ?? false
     this.#recompute = options.recompute
@@ -151,7 +155,8 @@ export class CaseLab implements Lab {
       const value = product.stored.value as T
       cached = product.cached
       if (openings && !cached) begun = openings(value)
-      if (this.keepsAll) this.#products.push(...(await this.#run.keepProduct(step, product.stored.folder)))
+      if (this.keepsAll && spec.files !== false)
+        this.#products.push(...(await this.#run.keepProduct(step, product.stored.folder)))
       return { value, folder: product.stored.folder, cached }
     } finally {
       this.#underway.delete(step)
@@ -165,6 +170,10 @@ export class CaseLab implements Lab {
         ),
       )
     }
+  }
+
+  makeFolder(bytes: number, mostBytes: number): Promise<RunFolder> {
+    return this.#run.space.makeFolder(bytes, mostBytes)
   }
 
   progress(text: string): void {
@@ -192,12 +201,13 @@ export class CaseLab implements Lab {
   async #product(spec: StepSpec, make: Make): Promise<MadeProduct> {
     if (spec.key !== null) return this.#run.product(spec, spec.key, make, this.#clock)
     return unlessAborted(
-      blaming(spec, () => this.#makeOwn(make)),
+      blaming(spec, () => this.#makeOwn(spec, make)),
       this.signal,
     )
   }
 
-  async #makeOwn(make: Make): Promise<MadeProduct> {
+  async #makeOwn({ files }: StepSpec, make: Make): Promise<MadeProduct> {
+    if (files === false) return { stored: { value: await make(''), folder: '' }, cached: false }
     const folder = await this.#run.cache.makeFolder()
     this.#folders.push(folder)
     return { stored: { value: await make(folder), folder }, cached: false }

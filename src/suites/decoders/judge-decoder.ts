@@ -41,7 +41,7 @@ export async function judgeDecoder(c: DecoderCase, lab: Lab, context: DecodersSu
 
 async function addBatch(decoded: DecodedBatches, batch: DecodedBatch, model: DecoderModel, lab: Lab): Promise<void> {
   const [target, baseline] = batch.followers
-  await lab.step({ title: 'compare', stage: 'compare', key: null }, async () => {
+  await lab.step({ title: 'compare', stage: 'compare', key: null, files: false }, async () => {
     decoded.batches.push(batch)
     decoded.target.push(...measured(batch, target!, model))
     if (baseline) decoded.baseline.push(...measured(batch, baseline, model))

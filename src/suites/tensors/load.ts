@@ -14,7 +14,7 @@ export interface LoadedModel {
 /** Reads and checks a model before any runtime sees it. */
 export async function loadModel(path: string, side: Side, lab: Lab, digests: FileDigests): Promise<LoadedModel> {
   let loaded: LoadedModel | undefined
-  await lab.step({ title: 'read the model', stage: 'import', side, key: null }, async () => {
+  await lab.step({ title: 'read the model', stage: 'import', side, key: null, files: false }, async () => {
     loaded = await readChecked(path, side, digests)
   })
   return loaded!

@@ -124,7 +124,7 @@ export async function compareSides(
   request: ComparisonRequest,
 ): Promise<TraceComparison> {
   let comparison: TraceComparison | undefined
-  await lab.step({ title: 'compare', stage: 'compare', key: null }, async () => {
+  await lab.step({ title: 'compare', stage: 'compare', key: null, files: false }, async () => {
     const randomBy = await randomOutputs(request.model, inputs)
     comparison = await compareTraces(reference, target, {
       randomBy,

@@ -8,6 +8,7 @@ import { buildModel, type NodeParts } from '../../../onnx/builder.ts'
 import { layerSites } from '../../../onnx/layers/layer-sites.ts'
 import { modelFromBytes, type OnnxModel } from '../../../onnx/model.ts'
 import { ProductCache } from '../../../runs/cache/cache.ts'
+import { RunSpace } from '../../../runs/cache/run-space.ts'
 import { CaseClock } from '../../../runs/execute/case-clock.ts'
 import { CaseLab, RunLab } from '../../../runs/execute/lab.ts'
 import { freshFolder } from '../../../runs/testing/tiny-suite.ts'
@@ -22,8 +23,9 @@ afterAll(() => pool.close())
 async function record(model: OnnxModel, inputs: ReadonlyMap<string, Tensor>) {
   const folder = freshFolder()
   const cache = await ProductCache.open({ folder: join(folder, 'cache'), notice: () => {} })
+  const space = new RunSpace({ onDisk: () => cache.makeFolder(), memory: null })
   const clock = new CaseClock(null, new AbortController().signal)
-  const runLab = new RunLab({ cache, runFolder: folder, recompute: false })
+  const runLab = new RunLab({ cache, space, runFolder: folder, recompute: false })
   const lab = new CaseLab(runLab, clock, { onStep() {}, onProgress() {} })
   const info = await pool.probe(reference)
   if (!info.available) throw new Error(info.reason)
