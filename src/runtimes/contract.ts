@@ -40,6 +40,12 @@ export interface Capabilities {
   readonly shaders?: ShaderLanguage
   /** It cannot see our files, so models are sent to it by content. */
   readonly blobs?: boolean
+  /** It reads inputs from our files and writes outputs there, so that they do not travel. */
+  readonly files?: boolean
+  /** Running a model again costs no more than reading what it gave: only what several runs may need is stored. */
+  readonly cheap?: boolean
+  /** Parts of a model that share nothing give what each would give alone, so that one session can hold many. */
+  readonly islands?: boolean
   /** Names, in order, of the forms it can give that a model takes on its way to what runs: optimisation levels, phases … */
   readonly forms?: readonly string[]
 }

@@ -27,11 +27,13 @@ export interface TraceWriter {
 interface TraceWriterOptions {
   /** Most bytes of tensor data that are taken. */
   readonly byteLimit?: number
+  /** Note the largest magnitude of each tensor, which saves whoever compares it a pass; true by default. */
+  readonly measures?: boolean
 }
 
 /** Streams tensors to a safetensors file without knowing them in advance; `expected` many find room before the data. */
 export function createTraceWriter(path: string, expected = 64, options: TraceWriterOptions = {}): TraceWriter {
-  const writer = new Writer(path, roundUp(1024 + expected * BYTES_PER_TENSOR), options.byteLimit ?? Infinity)
+  const writer = new Writer(path, roundUp(1024 + expected * BYTES_PER_TENSOR), options)
   return {
     sink: (chunk) => writer.take(chunk),
     finish: (values) => writer.finish(values),
@@ -55,11 +57,13 @@ class Writer {
   private readonly path: string
   private readonly reserved: number
   private readonly byteLimit: number
+  private readonly measures: boolean
 
-  constructor(path: string, reserved: number, byteLimit: number) {
+  constructor(path: string, reserved: number, { byteLimit = Infinity, measures = true }: TraceWriterOptions) {
     this.path = path
     this.reserved = reserved
     this.byteLimit = byteLimit
+    this.measures = measures
   }
 
   async take(chunk: TensorChunk): Promise<void> {
@@ -79,7 +83,8 @@ class Writer {
   private begin(chunk: TensorChunk): OpenTensor {
     if (this.tensors.has(chunk.name)) throw wrong(chunk, 'it came twice')
     checkSpec(chunk)
-    const magnitude = DTYPES[chunk.dtype].kind === 'float' ? new LargestMagnitude(chunk.dtype, chunk.shape) : null
+    const isMeasured = this.measures && DTYPES[chunk.dtype].kind === 'float'
+    const magnitude = isMeasured ? new LargestMagnitude(chunk.dtype, chunk.shape) : null
     return { chunk, start: this.dataBytes, magnitude, taken: 0 }
   }
 

@@ -10,6 +10,8 @@ export interface Task {
   readonly target: Target
   readonly side: Side
   readonly signal?: AbortSignal
+  /** Nobody is blamed for a death over this work, so it is not done again. */
+  readonly isTrial?: boolean
 }
 
 /** How far an attempt got. */
@@ -57,7 +59,8 @@ export async function workTogether<K extends Task, T>(
   for (const { signal } of tasks) if (signal) setMaxListeners(0, signal)
   const first = await attempt(allocator, tasks, isolate, work)
   if (!(first instanceof BlamedFailure)) return { value: first, retried: false }
-  if (first.failure.kind !== 'died' && first.failure.kind !== 'memory') throw first.toError(null)
+  const mayBeAnother = first.failure.kind === 'died' || first.failure.kind === 'memory'
+  if (!mayBeAnother || tasks.some(({ isTrial }) => isTrial)) throw first.toError(null)
   const second = await attempt(allocator, tasks, true, work)
   if (second instanceof BlamedFailure) throw first.toError(second)
   return { value: second, retried: true }

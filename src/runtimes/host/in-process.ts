@@ -12,6 +12,7 @@ import type {
 } from '../contract.ts'
 import type { Opened } from '../protocol/messages.ts'
 import { checkInputs } from '../worker/check-inputs.ts'
+import { runIntoFile } from '../worker/tensor-files.ts'
 
 /** A runtime in the host, with the same interface as a worker. */
 export class InProcessHost {
@@ -30,7 +31,7 @@ export class InProcessHost {
   }
 
   static async start(runtime: Runtime, device: string): Promise<InProcessHost> {
-    return new InProcessHost(runtime, await runtime.probe(device))
+    return new InProcessHost(runtime, withFiles(await runtime.probe(device)))
   }
 
   async open(model: ModelRef, options: OpenOptions): Promise<Opened> {
@@ -57,6 +58,10 @@ export class InProcessHost {
     return session.run(inputs, sink, logs)
   }
 
+  async runIntoFile(id: number, inputs: Trace, path: string, logs?: string): Promise<ModelRun> {
+    return runIntoFile(path, Infinity, (sink) => this.run(id, inputs, sink, logs))
+  }
+
   async *decode(id: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {
     const session = this.#sessions.get(id)!
     if (!session.decode) throw new Error(`${this.#runtime.name} does not decode`)
@@ -79,4 +84,9 @@ export class InProcessHost {
   }
 
   async stop(): Promise<void> {}
+}
+
+/** It is in the process whose files they are. */
+function withFiles(probe: Probe): Probe {
+  return probe.available ? { ...probe, capabilities: { ...probe.capabilities, files: true } } : probe
 }

@@ -38,6 +38,8 @@ interface CaptureRequest extends CaptureTask {
   readonly alone?: boolean
   /** Called anew when the work is run a second time. */
   readonly makeSink: () => Promise<TensorSink>
+  /** Becomes a trace of the outputs, in place of the sink, where the worker can write it. */
+  readonly file?: string
 }
 
 interface IrRequest extends Task, Omit<IrOptions, 'target' | 'folder'> {
@@ -57,6 +59,8 @@ interface Captured {
   readonly alone: boolean
   /** A worker died over this work, and it was done again alone in a fresh one. */
   readonly retried: boolean
+  /** The outputs lie in the file. */
+  readonly isInFile: boolean
 }
 
 /** A model as its worker sees it. */
@@ -84,6 +88,8 @@ export interface Pool {
     tasks: readonly DecodeTask[],
     follow: (decodings: readonly Decoding[]) => Promise<T>,
   ): Promise<DecodeOutcome<T>>
+  /** Every case has processes of its own. */
+  readonly isolatesCases: boolean
   close(): Promise<void>
 }
 
@@ -96,6 +102,7 @@ export function createPool(options: PoolOptions): Pool {
   return {
     probe: (target) => remember(probes, JSON.stringify(target), () => probe(allocator, target, schema(target), keeps)),
     schemaOf: schema,
+    isolatesCases: options.isolate === 'case',
     inspect: async (request) => {
       const work = (worker: Worker, _progress: AttemptProgress, alone: boolean) =>
         inspectIn(worker, request, alone ? null : kept)
@@ -162,12 +169,16 @@ async function captureIn(
     progress.stage = 'compile'
     const warmUp = opened.warms ? await worker.warm(session, inputs) : null
     progress.stage = 'run'
-    const ran = await worker.run(session, inputs, await request.makeSink(), logsFor(worker, request))
+    const file = capabilities.files ? request.file : undefined
+    const logs = logsFor(worker, request)
+    const ran = file
+      ? await worker.runIntoFile(session, inputs, file, logs)
+      : await worker.run(session, inputs, await request.makeSink(), logs)
     const { values, warnings = [] } = ran
     healthy = true
     const opening = addWarmUp(compileMs, warmUp)
     const durationsMs = { compile: opening.compileMs, warmUp: opening.warmUpMs, run: ran.durationMs }
-    return { values, outputs, detail, warnings, alone, durationsMs }
+    return { values, outputs, detail, warnings, alone, isInFile: file !== undefined, durationsMs }
   } finally {
     await putAway(worker, request, opened, healthy ? kept : null)
   }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type Clock, SYSTEM_CLOCK } from '../../domain/clock.ts'
 import type { TensorSink, Trace } from '../../domain/tensor.ts'
 import type {
@@ -26,7 +27,7 @@ import {
   type WarmUp,
   type WireModel,
 } from '../protocol/messages.ts'
-import { sendBytes, sendInputs, sendModel, wireModel } from '../protocol/outgoing.ts'
+import { listFiled, sendBytes, sendInputs, sendModel, wireModel } from '../protocol/outgoing.ts'
 import { TensorGuard } from '../protocol/tensor-guard.ts'
 import { type Blob, packModel } from './packed-model.ts'
 import { WorkerConnection } from './worker-connection.ts'
@@ -165,6 +166,19 @@ export class WorkerProxy {
       },
       send: (id) => sendInputs(id, inputs),
       onTensor: async (tensor, bytes) => sink(guard.accept(tensor, bytes)),
+    })
+  }
+
+  /** As `run`, but inputs in files are read there, and the outputs become a trace in a file. */
+  async runIntoFile(session: number, inputs: Trace, path: string, logs?: string): Promise<ModelRun> {
+    const filed = listFiled(inputs)
+    const files = { inputs: filed, outputs: resolve(path), byteLimit: this.#limits.outputBytes }
+    const params = { session, values: inputs.values, files, ...(logs !== undefined && { logs }) }
+    return this.#line.request('run', params, {
+      limitMs: this.#limits.runMs,
+      doing: 'run the model',
+      parse: parseRan,
+      send: (id) => sendInputs(id, inputs, filed),
     })
   }
 

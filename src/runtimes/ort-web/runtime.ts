@@ -33,7 +33,15 @@ async function probe({ version, file }: LoadedBundle, device: string): Promise<P
     available: true,
     version,
     accepts: ['onnx'],
-    capabilities: { dtypes: ORT_DTYPES, kinds: ['tensor'], taps: false, decode: true, profile: false },
+    capabilities: {
+      dtypes: ORT_DTYPES,
+      kinds: ['tensor'],
+      taps: false,
+      decode: true,
+      profile: false,
+      cheap: true,
+      islands: true,
+    },
     detail: { library, bundle, file, engine: `V8 ${process.versions.v8}` },
     fingerprint: JSON.stringify([library, bundle, process.versions.v8, processorIdentity()]),
   }

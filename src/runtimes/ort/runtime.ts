@@ -49,6 +49,8 @@ async function probe({ ort, version, file }: LoadedLibrary, device: string): Pro
       taps: false,
       decode: true,
       profile: false,
+      // Of others it is not known whether their sessions share memory.
+      ...(device === 'cpu' && { cheap: true, islands: true }),
       forms: listIrLevels(version),
     },
     detail: { library: `onnxruntime-node ${version}`, file, devices: backends.join(', ') },

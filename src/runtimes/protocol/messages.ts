@@ -39,10 +39,29 @@ export interface RunParams {
   readonly session: number
   readonly values: readonly TraceValue[]
   readonly logs?: string
+  /** Only for workers that see our files. */
+  readonly files?: RunFiles
+}
+
+/** Tensors that do not travel, because host and worker see the same files. */
+interface RunFiles {
+  /** Those of the inputs that lie in files; the others follow the request. */
+  readonly inputs: readonly FiledTensor[]
+  /** Where the outputs go, as a trace, and how many bytes they may take. */
+  readonly outputs: string
+  readonly byteLimit: number
+}
+
+export interface FiledTensor {
+  readonly name: string
+  readonly dtype: DType
+  readonly shape: readonly number[]
+  readonly path: string
+  readonly start: number
 }
 
 /** The tensors `ids`, `mask` and maybe `positions` follow it. */
-export interface DecodeStartParams extends RunParams {
+export interface DecodeStartParams extends Omit<RunParams, 'files'> {
   readonly newTokens: number
   readonly eos: readonly number[]
   readonly keep: { readonly topK: number } | 'full'

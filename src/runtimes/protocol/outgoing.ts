@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type TensorSource, type Trace, tensorNames } from '../../domain/tensor.ts'
 import type { ModelRef } from '../contract.ts'
-import type { HostMessage, WireModel } from './messages.ts'
+import type { FiledTensor, HostMessage, WireModel } from './messages.ts'
 import { CHUNK_BYTES, splitTensor } from './split-tensor.ts'
 
 /** Notifications that follow a request. */
@@ -43,12 +43,21 @@ export async function* sendBytes(
 }
 
 /** The tensors that follow `run`, in the order of its values. */
-export async function* sendInputs(request: number, inputs: Trace): Outgoing {
+export async function* sendInputs(request: number, inputs: Trace, filed: readonly FiledTensor[] = []): Outgoing {
+  const inFiles = new Set(filed.map(({ name }) => name))
   for (const name of inputs.values.flatMap(tensorNames)) {
+    if (inFiles.has(name)) continue
     const source = inputs.tensors.get(name)
     if (!source) throw new Error(`the inputs name a tensor "${name}" that they do not have`)
     yield* sendTensor(request, source)
   }
+}
+
+/** Inputs that a worker can read where they are. */
+export function listFiled({ tensors }: Trace): FiledTensor[] {
+  return [...tensors].flatMap(([name, { dtype, shape, file }]) =>
+    file && dtype !== 'string' ? [{ name, dtype, shape, path: resolve(file.path), start: file.start }] : [],
+  )
 }
 
 async function* sendTensor(request: number, source: TensorSource): Outgoing {

@@ -80,6 +80,9 @@ export function capabilities(hello: Fields): Capabilities {
     profile: can.profile === true,
     sharedMemory: can.sharedMemory === true,
     blobs: can.blobs === true,
+    files: can.files === true,
+    cheap: can.cheap === true,
+    islands: can.islands === true,
     ...(can.shaders === 'wgsl' && { shaders: can.shaders }),
     ...(can.forms != null && { forms: formNames(can.forms) }),
   }

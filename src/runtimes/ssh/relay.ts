@@ -136,7 +136,7 @@ export class Relay {
     const fingerprint = hello.fingerprint == null ? null : JSON.stringify([hello.fingerprint, this.#facts.identity])
     return {
       ...hello,
-      capabilities: { ...capabilities, blobs: true },
+      capabilities: { ...capabilities, blobs: true, files: false },
       detail: { ...(hello.detail as object | undefined), ...this.#facts.detail },
       fingerprint,
     }

@@ -8,10 +8,17 @@ import type { Channel } from './channel.ts'
 /** The host ended in the middle of a request. */
 export class HostGone extends Error {}
 
-/** Reads the tensors that follow a `run` request, each into one piece of memory. */
-export async function receiveInputs(channel: Channel, request: number, values: readonly TraceValue[]): Promise<Trace> {
+/** Reads the tensors that follow a `run` request, each into one piece of memory; those in files do not follow it. */
+export async function receiveInputs(
+  channel: Channel,
+  request: number,
+  values: readonly TraceValue[],
+  filed: ReadonlyMap<string, TensorSource> = new Map(),
+): Promise<Trace> {
   const tensors = new Map<string, TensorSource>()
-  for (const name of values.flatMap(tensorNames)) tensors.set(name, await receiveTensor(channel, request, name))
+  for (const name of values.flatMap(tensorNames))
+    if (!filed.has(name)) tensors.set(name, await receiveTensor(channel, request, name))
+  for (const [name, tensor] of filed) tensors.set(name, tensor)
   return { values, tensors }
 }
 

@@ -1,8 +1,8 @@
 import { StageError } from '../../domain/errors.ts'
-import type { TensorSink } from '../../domain/tensor.ts'
+import type { TensorSink, TensorSource } from '../../domain/tensor.ts'
 import type { Stage } from '../../domain/verdict.ts'
-import type { Runtime, Session } from '../contract.ts'
-import { type HostRequest, PROTOCOL, type RunParams } from '../protocol/messages.ts'
+import type { ModelRun, Runtime, Session } from '../contract.ts'
+import { type FiledTensor, type HostRequest, PROTOCOL, type RunParams } from '../protocol/messages.ts'
 import { splitTensor } from '../protocol/split-tensor.ts'
 import type { Channel } from './channel.ts'
 import { checkInputs } from './check-inputs.ts'
@@ -10,6 +10,13 @@ import { Decodings } from './decodings.ts'
 import { LastError } from './last-error.ts'
 import type { ModelSource } from './model-source.ts'
 import { HostGone, receiveInputs } from './receive.ts'
+
+/** How a worker reaches the host's files, if it does. */
+export interface FileAccess {
+  read(filed: readonly FiledTensor[]): ReadonlyMap<string, TensorSource>
+  /** Writes what a run gives to a file, which the host reads as a trace. */
+  runInto(path: string, byteLimit: number, run: (sink: TensorSink) => Promise<ModelRun>): Promise<ModelRun>
+}
 
 const METHOD_NOT_FOUND = -32601
 const FAILED = -32000
@@ -19,13 +26,14 @@ export async function serveRuntime<Model>(
   runtime: Runtime<Model>,
   channel: Channel,
   models: ModelSource<Model>,
+  files?: FileAccess,
 ): Promise<void> {
   const sessions = new Map<number, Session>()
   const decodings = new Decodings()
   const methods: Methods = {
-    hello: ({ params }) => hello(runtime, params.device),
+    hello: ({ params }) => hello(runtime, params.device, files !== undefined),
     open: (request) => open(runtime, channel, models, sessions, request),
-    run: (request) => run(channel, sessions, request),
+    run: (request) => run(channel, sessions, files, request),
     'decode.start': (request) => decodings.start(channel, sessions.get(request.params.session), request),
     'decode.step': (request) => decodings.step(sender(channel, request.id), request.params),
     close: async ({ params }) => {
@@ -72,11 +80,12 @@ class UnknownMethod extends Error {
   }
 }
 
-async function hello(runtime: Runtime<never>, device: string): Promise<unknown> {
+async function hello(runtime: Runtime<never>, device: string, hasFiles: boolean): Promise<unknown> {
   const probe = await runtime.probe(device)
   if (!probe.available) return { protocols: [PROTOCOL], runtime: runtime.name, ...probe }
   const { capabilities, ...info } = probe
-  const { dtypes, outputDtypes, ...can } = capabilities
+  const { dtypes, outputDtypes, ...others } = capabilities
+  const can = { ...others, files: hasFiles }
   return { protocols: [PROTOCOL], runtime: runtime.name, ...info, dtypes, outputDtypes, capabilities: can, limits: {} }
 }
 
@@ -100,13 +109,19 @@ async function open<Model>(
   return { session: lastSession, inputs, outputs, detail, durationMs }
 }
 
-async function run(channel: Channel, sessions: Map<number, Session>, request: Request<'run'>) {
-  const { session: id, values, logs }: RunParams = request.params
-  const inputs = await receiveInputs(channel, request.id, values)
+async function run(
+  channel: Channel,
+  sessions: Map<number, Session>,
+  access: FileAccess | undefined,
+  request: Request<'run'>,
+) {
+  const { session: id, values, logs, files }: RunParams = request.params
+  const inputs = await receiveInputs(channel, request.id, values, files && access?.read(files.inputs))
   const session = sessions.get(id)
   if (!session) throw new StageError('run', `there is no session ${id}`)
   checkInputs(session.inputs, inputs)
-  return await session.run(inputs, sender(channel, request.id), logs)
+  if (!files || !access) return await session.run(inputs, sender(channel, request.id), logs)
+  return await access.runInto(files.outputs, files.byteLimit, (sink) => session.run(inputs, sink, logs))
 }
 
 /** Sends tensors as the notifications that belong to a request. */
