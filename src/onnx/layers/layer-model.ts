@@ -52,11 +52,16 @@ export async function layerModel(
 /** Protobuf's limit, minus room for the rest of a layer. */
 const MOST_WEIGHT_BYTES = 2 ** 31 - 2 ** 20
 
-function refuseTooLarge({ weights }: Layer): void {
-  const bytes = weights.reduce((sum, { dims, dataType }) => {
+/** Bytes of the weights that a layer carries. */
+export function countWeightBytes({ weights }: Layer): number {
+  return weights.reduce((sum, { dims, dataType }) => {
     const dtype = dtypeFromOnnx(dataType)
     return sum + (dtype ? elementCount(dims.map(Number)) * (DTYPES[dtype].bits / 8) : 0)
   }, 0)
+}
+
+function refuseTooLarge(layer: Layer): void {
+  const bytes = countWeightBytes(layer)
   if (bytes > MOST_WEIGHT_BYTES) throw new SkipCase(`its weights of ${bytes} bytes do not fit into one ONNX file`)
 }
 
@@ -72,11 +77,28 @@ function inputSpec(name: string, given: ReadonlyMap<string, TensorSpec>): Tensor
 }
 
 /** The same layer without its names: layers that compute the same have the same bytes. Inputs and outputs keep their order. */
-export function namelessModel({ graph, ...proto }: ModelProto): ModelProto {
+export function namelessModel(proto: ModelProto): ModelProto {
+  return { ...proto, graph: create(GraphProtoSchema, { name: 'layer', ...namelessParts(proto, '') }) }
+}
+
+/** Several layers of one model as islands of one graph, which share nothing; the values of each have a prefix of their own. */
+export function joinLayers(layers: readonly ModelProto[]): ModelProto {
+  const parts = layers.map((layer, i) => namelessParts(layer, `${i}/`))
+  const graph = create(GraphProtoSchema, {
+    name: 'layers',
+    node: parts.flatMap(({ node }) => node),
+    input: parts.flatMap(({ input }) => input),
+    output: parts.flatMap(({ output }) => output),
+    initializer: parts.flatMap(({ initializer }) => initializer),
+  })
+  return { ...layers[0]!, graph }
+}
+
+function namelessParts({ graph }: ModelProto, prefix: string) {
   const { node, input, initializer, output } = graph!
   const names = new Map<string, string>()
   const rename = (kind: string, given: readonly string[]) =>
-    given.filter((name) => name && !names.has(name)).forEach((name, i) => void names.set(name, `${kind}${i}`))
+    given.filter((name) => name && !names.has(name)).forEach((name, i) => void names.set(name, `${prefix}${kind}${i}`))
   rename(
     'input',
     input.map(({ name }) => name),
@@ -99,12 +121,10 @@ export function namelessModel({ graph, ...proto }: ModelProto): ModelProto {
     return Object.assign(copy, { name: '', docString: '' })
   })
   const renamed = <T extends { readonly name: string }>(item: T): T => ({ ...item, name: names.get(item.name)! })
-  const nameless = create(GraphProtoSchema, {
-    name: 'layer',
+  return {
     node: nodes,
     input: input.map(renamed),
     output: output.map(renamed),
     initializer: initializer.map(renamed),
-  })
-  return { ...proto, graph: nameless }
+  }
 }

@@ -17,6 +17,7 @@ import { refuseSame } from '../tensors/refuse-same.ts'
 import type { ToleranceRule } from '../tensors/rules.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from '../tensors/shapes.ts'
 import { type FullModelCase, judgeFullModel } from './full-model.ts'
+import { Islands } from './layers/islands.ts'
 import { judgeLayer, type LayerCase } from './layers/layer.ts'
 import { LayerSetups } from './layers/layer-setup.ts'
 import { type ModelUnderTest, modelUnderTest } from './model-under-test.ts'
@@ -59,6 +60,8 @@ export interface OnnxSuiteContext extends OnnxSuiteOptions {
   /** Ids of all layers of a whole model's case, selected or not. */
   readonly layersOf: (whole: string) => readonly string[]
   readonly layers: LayerSetups
+  /** Layers that run side by side. */
+  readonly islands: Islands
   /** Layers whose judgement also counts for other layers that compute the same. */
   readonly twins: Map<string, Promise<{ readonly id: string; readonly judgement: Judgement }>>
   /** Measured once per reference, inputs and precision, however many targets need it. */
@@ -78,8 +81,16 @@ export interface OnnxSuite extends Suite<OnnxCase> {
 export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
   const layers = new Map<string, string[]>()
   const layersOf = (whole: string) => layers.get(whole) ?? []
-  const shared = { digests: new FileDigests(), bands: new Map(), twins: new Map(), layers: new LayerSetups() }
-  const context: OnnxSuiteContext = { ...options, ...shared, layersOf }
+  const islands = new Islands()
+  const context: OnnxSuiteContext = {
+    ...options,
+    digests: new FileDigests(),
+    bands: new Map(),
+    twins: new Map(),
+    layers: new LayerSetups(),
+    islands,
+    layersOf,
+  }
   return {
     name: 'onnx',
     async *collect() {
@@ -97,6 +108,7 @@ export function onnxSuite(options: OnnxSuiteOptions): OnnxSuite {
         }
       }
     },
+    expect: (cases) => islands.expect(cases.flatMap((c) => ('site' in c ? [c] : []))),
     judge: (c, lab) => ('site' in c ? judgeLayer(c, lab, context) : judgeFullModel(c, lab, context)),
     underTest: (c, lab) => modelUnderTest(c, lab, context),
   }

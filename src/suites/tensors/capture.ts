@@ -37,6 +37,8 @@ export interface CaptureRequest {
   readonly taps?: readonly string[]
   readonly inputs: Trace
   readonly inputsDigest: string
+  /** Whoever asks knows what to do where the worker dies. */
+  readonly isTrial?: boolean
 }
 
 export interface Captured {
@@ -61,6 +63,27 @@ interface CaptureProduct {
 }
 
 const TRACE_FILE = 'trace.safetensors'
+
+/** Runs a model into a folder that stays as long as the run needs it; nothing is stored. */
+export async function captureInto(
+  folder: string,
+  request: CaptureRequest,
+  info: RuntimeInfo,
+  pool: Pool,
+  lab: Lab,
+): Promise<Captured> {
+  const path = join(folder, TRACE_FILE)
+  const spec = { title: request.title, stage: 'run', side: request.side, key: null, files: false } as const
+  const { value } = await lab.step(spec, () => runInto(path, request, pool, lab, true))
+  const { durationsMs, ...product } = value
+  return {
+    ...product,
+    trace: await openTrace(path),
+    path,
+    key: captureKey(request, info).key,
+    durationMs: durationsMs.run,
+  }
+}
 
 /** Runs a model on a target and keeps its trace, or takes the trace that an equal step left. */
 export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: Pool, lab: Lab): Promise<Captured> {
@@ -106,8 +129,14 @@ function captureKey(request: CaptureRequest, info: RuntimeInfo): { key: ContentK
   return { key, from }
 }
 
-async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: Lab): Promise<CaptureProduct> {
-  const { target, side, alone = false, model, modelDigest, shared = false, inputs, expects, taps } = request
+async function runInto(
+  path: string,
+  request: CaptureRequest,
+  pool: Pool,
+  lab: Lab,
+  passing = false,
+): Promise<CaptureProduct> {
+  const { target, side, alone = false, model, modelDigest, shared = false, inputs, expects, taps, isTrial } = request
   const logs = join(dirname(path), 'logs')
   let writer: TraceWriter | undefined
   const makeSink = async () => {
@@ -117,8 +146,14 @@ async function runInto(path: string, request: CaptureRequest, pool: Pool, lab: L
   }
   try {
     const work = { target, side, alone, model, inputs, expects, logs, makeSink, signal: lab.signal }
-    const done = await pool.capture({ ...work, ...(taps && { taps }), ...(shared && { shareAs: modelDigest }) })
-    await writer!.finish(inOrder(done.values, expects))
+    const done = await pool.capture({
+      ...work,
+      ...(taps && { taps }),
+      ...(shared && { shareAs: modelDigest }),
+      ...(passing && { file: path }),
+      ...(isTrial && { isTrial }),
+    })
+    if (!done.isInFile) await writer!.finish(inOrder(done.values, expects))
     const { detail, durationsMs, warnings, alone: wasAlone, retried } = done
     return { detail, durationsMs, warnings, alone: wasAlone, retried }
   } catch (error) {

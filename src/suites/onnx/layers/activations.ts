@@ -7,12 +7,12 @@ import { type Branch, type FlatModel, flatten, type NodeKey } from '../../../onn
 import { type FlatIndex, findLayer, indexFlat, type Layer } from '../../../onnx/layers/layer-border.ts'
 import type { LayerSite } from '../../../onnx/layers/layer-sites.ts'
 import { inferDTypes, shapeModel, shapeName, type TappedModel, tapModel } from '../../../onnx/taps.ts'
-import type { Lab } from '../../../runs/contract.ts'
+import type { Lab, RunFolder } from '../../../runs/contract.ts'
 import type { RuntimeInfo } from '../../../runtimes/contract.ts'
 import type { Pool } from '../../../runtimes/host/pool.ts'
 import { decodeBigInts } from '../../../tensors/decode.ts'
 import { readWhole } from '../../../tensors/read-whole.ts'
-import { type Captured, capture } from '../../tensors/capture.ts'
+import { type Captured, type CaptureRequest, capture, captureInto } from '../../tensors/capture.ts'
 import type { LoadedModel } from '../../tensors/load.ts'
 import { type Chunk, splitIntoChunks } from './chunks.ts'
 import type { Recorded } from './cut-layer.ts'
@@ -30,6 +30,8 @@ export interface Activations {
   readonly layers: ReadonlyMap<string, RecordedLayer>
   /** The model's outputs in the run that recorded inner values. */
   readonly outputs: Trace
+  /** Removes what was not stored. */
+  forget(): Promise<void>
 }
 
 export interface ActivationRequest {
@@ -57,13 +59,17 @@ export async function recordActivations(request: ActivationRequest, pool: Pool, 
   const dtypes = inferDTypes(flat)
   const layers = new Map<string, RecordedLayer>()
   const outputs = new Map<string, TensorSource>()
+  const folders: RunFolder[] = []
   const chunks = await planChunks(request, flat, layersIn(flat, index, request.sites), dtypes, run)
-  for (const [i, { items, values }] of chunks.entries()) {
-    const recorded = await recordValues(request, flat, values, (...edited) => run(`values ${i + 1}`, ...edited))
+  for (const [i, { items, values, size }] of chunks.entries()) {
+    const recorded = await recordValues(request, flat, values, (bytes, names) =>
+      runSized(request, { what: `values ${i + 1}`, bytes, names }, size, folders, pool, lab),
+    )
     for (const [scope, layer] of items) layers.set(scope, { ...layer, ...recorded })
     for (const name of index.outputs) if (values.has(name)) outputs.set(name, recorded.values.get(name)!)
   }
-  return { flat, index, dtypes, taken, layers, outputs: traceOf(outputs) }
+  const forget = async () => void (await Promise.all(folders.map((folder) => folder.remove())))
+  return { flat, index, dtypes, taken, layers, outputs: traceOf(outputs), forget }
 }
 
 function traceOf(tensors: ReadonlyMap<string, TensorSource>): Trace {
@@ -135,6 +141,9 @@ function tensorsMadeIn({ nodes }: FlatModel): Set<string> {
   return new Set(makers.flatMap(({ output }) => output.filter(Boolean)))
 }
 
+/** Without a size where they could not be measured. */
+type ValueChunk = Omit<Chunk<NamedLayer>, 'size'> & { readonly size?: number }
+
 /** Layers whose values fit into one run; their sizes are found by running the model for the shapes alone. */
 async function planChunks(
   { model }: ActivationRequest,
@@ -142,7 +151,7 @@ async function planChunks(
   layers: readonly NamedLayer[],
   dtypes: ReadonlyMap<string, DType>,
   run: Run,
-): Promise<Chunk<NamedLayer>[]> {
+): Promise<ValueChunk[]> {
   const made = tensorsMadeIn(flat)
   const valuesOf = ([, { inputs, outputs }]: NamedLayer) => [...inputs, ...outputs].filter((name) => made.has(name))
   const values = [...new Set(layers.flatMap(valuesOf))]
@@ -158,7 +167,8 @@ async function planChunks(
   } catch (error) {
     // Sequences have no shape, and a model with one among its values does not compile then.
     if (!(error instanceof StageError)) throw error
-    return splitIntoChunks(layers, valuesOf, { sizeOf: () => 1, most: CHUNK_VALUES })
+    const chunks = splitIntoChunks(layers, valuesOf, { sizeOf: () => 1, most: CHUNK_VALUES })
+    return chunks.map(({ items, values }) => ({ items, values }))
   }
 }
 
@@ -175,24 +185,43 @@ interface Edited {
   readonly names: readonly string[]
 }
 
-async function runEdited(
-  { reference, info, model, inputs, inputsDigest }: ActivationRequest,
-  { what, bytes, names }: Edited,
+function runEdited(request: ActivationRequest, edited: Edited, pool: Pool, lab: Lab): Promise<Captured> {
+  return capture(captureRequest(request, edited), request.info, pool, lab)
+}
+
+/** In memory, of all values inside models. */
+const MEMORY_BYTES = 2 ** 29
+
+/** Values of a known size are not stored where computing them again is as cheap. */
+async function runSized(
+  request: ActivationRequest,
+  edited: Edited,
+  size: number | undefined,
+  folders: RunFolder[],
   pool: Pool,
   lab: Lab,
 ): Promise<Captured> {
-  const expects = names.map((name): ValueSpec => ({ name, kind: 'tensor', dtype: null, shape: null }))
-  const edited = { format: 'onnx', bytes, folder: model.model.folder } as const
-  const modelDigest = computeDigest({ model: model.digest, edited: computeDigest(bytes) })
-  const title = `look inside the model on ${reference.name}: ${what}`
-  const request = {
+  if (size === undefined || !request.info.capabilities.cheap || lab.keepsAll) {
+    return runEdited(request, edited, pool, lab)
+  }
+  const folder = await lab.makeFolder(size, MEMORY_BYTES)
+  folders.push(folder)
+  return captureInto(folder.path, captureRequest(request, edited), request.info, pool, lab)
+}
+
+function captureRequest(
+  { reference, model, inputs, inputsDigest }: ActivationRequest,
+  { what, bytes, names }: Edited,
+): CaptureRequest {
+  return {
     target: reference,
     side: 'reference',
-    title,
-    model: edited,
-    modelDigest,
-    expects,
+    title: `look inside the model on ${reference.name}: ${what}`,
+    model: { format: 'onnx', bytes, folder: model.model.folder },
+    modelDigest: computeDigest({ model: model.digest, edited: computeDigest(bytes) }),
+    expects: names.map((name): ValueSpec => ({ name, kind: 'tensor', dtype: null, shape: null })),
     lasting: true,
-  } as const
-  return capture({ ...request, inputs, inputsDigest }, info, pool, lab)
+    inputs,
+    inputsDigest,
+  }
 }

@@ -16,8 +16,11 @@ export interface CutLayer {
   readonly model: ModelFacts
   readonly inputs: Trace
   readonly inputsDigest: string
-  /** The model that runs, without names, so that layers that compute the same share a session. */
-  readonly nameless: SideModel
+  /** The model that runs, without names, so that layers that compute the same share a session; written when first asked for. */
+  readonly nameless: NamelessLayer
+}
+
+interface NamelessLayer extends SideModel {
   /** Nameless → own, of its inputs and outputs. */
   readonly ownNames: ReadonlyMap<string, string>
 }
@@ -41,19 +44,28 @@ export async function cutLayer(
   const given = layer.inputs.map((name) => [name, recorded(name, values)] as const)
   const made = givesRecorded ? madeBy(source, layer, values) : []
   const proto = await layerModel(source, layer, new Map([...made, ...given]))
-  const bare = namelessModel(proto)
-  const [model, facts] = [modelFacts(proto, proto.graph!), modelFacts(bare, bare.graph!)]
-  const bytes = writeModel(bare)
+  const model = modelFacts(proto, proto.graph!)
+  let nameless: NamelessLayer | undefined
   return {
     model,
     inputs: layerTrace(layer.inputs, namesOf(model.inputs), values),
     inputsDigest: computeDigest({ values: digest, names: layer.inputs }),
-    nameless: {
-      ref: { format: 'onnx', bytes, folder: source.original.folder },
-      digest: computeDigest(bytes),
-      outputs: facts.outputs,
-      shared: bytes.length <= SHARED_BYTES,
+    get nameless() {
+      nameless ??= writeNameless(model, source.original.folder)
+      return nameless
     },
+  }
+}
+
+function writeNameless(model: ModelFacts, folder: string): NamelessLayer {
+  const bare = namelessModel(model.proto)
+  const facts = modelFacts(bare, bare.graph!)
+  const bytes = writeModel(bare)
+  return {
+    ref: { format: 'onnx', bytes, folder },
+    digest: computeDigest(bytes),
+    outputs: facts.outputs,
+    shared: bytes.length <= SHARED_BYTES,
     ownNames: new Map([...pairs(facts.inputs, model.inputs), ...pairs(facts.outputs, model.outputs)]),
   }
 }
@@ -79,10 +91,11 @@ export async function runLayer(
   cut: CutLayer,
   alone = false,
 ): Promise<CapturedSide> {
-  const namelessOf = new Map(Array.from(cut.ownNames, ([nameless, own]) => [own, nameless]))
+  const { ownNames } = cut.nameless
+  const namelessOf = new Map(Array.from(ownNames, ([nameless, own]) => [own, nameless]))
   const setup = { ...place, inputs: renamedTrace(cut.inputs, namelessOf), inputsDigest: cut.inputsDigest }
   const given = await captureSide(setup, side, target, cut.nameless, alone)
-  return { ...given, trace: renamedTrace(given.trace, cut.ownNames) }
+  return { ...given, trace: renamedTrace(given.trace, ownNames) }
 }
 
 type Place = Pick<CaptureSetup, 'lab' | 'pool' | 'areDefaults'>

@@ -33,7 +33,7 @@ interface TestedModel extends Sliceable {
 }
 
 /** Shared by all layers of one model on one set of inputs. */
-export interface LayerSetup extends Sliceable, Pick<Activations, 'taken' | 'layers'> {
+export interface LayerSetup extends Sliceable, Pick<Activations, 'taken' | 'layers' | 'forget'> {
   readonly inputs: PreparedInputs
   /** Why the values that the reference computed inside are not trusted; null if they are. */
   readonly doubt: string | null
@@ -42,13 +42,63 @@ export interface LayerSetup extends Sliceable, Pick<Activations, 'taken' | 'laye
 /** How many models stay open; cases of one model are judged in a row. */
 const KEPT = 2
 
+interface OpenSetup {
+  readonly opened: Promise<LayerSetup>
+  users: number
+}
+
 /** Opened once for all layers of a model. */
 export class LayerSetups {
-  readonly #open = new Map<string, Promise<LayerSetup>>()
+  readonly #open = new Map<string, OpenSetup>()
+  /** No longer open, but perhaps in use. */
+  readonly #forgotten = new Set<OpenSetup>()
   readonly #tested = new Map<string, Promise<TestedModel | null>>()
 
+  /** What the reference computed stays until the run ends. */
   setup(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): Promise<LayerSetup> {
-    return keptOpen(this.#open, setupKey(c), () => openSetup(c, lab, options))
+    return this.#use(c, lab, options).opened
+  }
+
+  /** What the reference computed goes when nobody uses it and other models were opened since. */
+  async withSetup<T>(
+    c: FullModelCase,
+    lab: Lab,
+    options: OnnxSuiteContext,
+    work: (setup: LayerSetup) => Promise<T>,
+  ): Promise<T> {
+    const open = this.#use(c, lab, options)
+    try {
+      return await work(await open.opened)
+    } finally {
+      open.users--
+      for (const each of [...this.#forgotten]) if (each.users === 0) await this.#remove(each)
+    }
+  }
+
+  #use(c: FullModelCase, lab: Lab, options: OnnxSuiteContext): OpenSetup {
+    const key = setupKey(c)
+    const open = this.#open.get(key) ?? this.#begin(key, openSetup(c, lab, options))
+    open.users++
+    return open
+  }
+
+  #begin(key: string, opened: Promise<LayerSetup>): OpenSetup {
+    const open = { opened, users: 0 }
+    this.#open.set(key, open)
+    // Whoever asks next tries again.
+    opened.catch(() => this.#open.get(key) === open && this.#open.delete(key))
+    for (const [oldest, old] of this.#open) {
+      if (this.#open.size <= KEPT) break
+      this.#open.delete(oldest)
+      this.#forgotten.add(old)
+    }
+    return open
+  }
+
+  async #remove(open: OpenSetup): Promise<void> {
+    this.#forgotten.delete(open)
+    const setup = await open.opened.catch(() => null)
+    await setup?.forget()
   }
 
   /** The model that the target runs instead, with the same branches in place; null where its branches are others. */
@@ -80,8 +130,8 @@ async function openSetup(c: FullModelCase, lab: Lab, options: OnnxSuiteContext):
   const request = { reference, info, model: loaded, inputs: inputs.trace, inputsDigest: inputs.digest, sites }
   const activations = await recordActivations(request, options.pool, lab)
   const doubt = await doubtAbout(c, loaded, inputs, activations, lab, options)
-  const { flat, dtypes, taken, layers } = activations
-  return { loaded, original: loaded.model, inputs, flat, dtypes, taken, layers, doubt }
+  const { flat, dtypes, taken, layers, forget } = activations
+  return { loaded, original: loaded.model, inputs, flat, dtypes, taken, layers, forget, doubt }
 }
 
 /** Compares the outputs of the model as it is with those that it gave while it was looked at. */

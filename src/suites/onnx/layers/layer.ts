@@ -9,7 +9,7 @@ import { findArithmetic } from '../../../onnx/inputs/arithmetic.ts'
 import { findLayer } from '../../../onnx/layers/layer-border.ts'
 import type { LayerSite } from '../../../onnx/layers/layer-sites.ts'
 import type { Judgement, Lab } from '../../../runs/contract.ts'
-import { judgePair, type SidePair } from '../../tensors/judging/judge-pair.ts'
+import { judgePair, judgePassed, type SidePair } from '../../tensors/judging/judge-pair.ts'
 import { rulesFor } from '../../tensors/rules.ts'
 import { bothSides, type CapturedSide, compareSides, requireRuntime, warmUp } from '../../tensors/sides.ts'
 import type { FullModelCase } from '../full-model.ts'
@@ -43,14 +43,46 @@ interface Work {
 export async function judgeLayer(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, ...c.otherReferences, c.underTest])
   refuseUnjudged(c)
-  const work = await prepare(c, lab, options)
+  return options.layers.withSetup(
+    c,
+    lab,
+    options,
+    async (setup) => (await judgeIsland(c, setup, lab, options)) ?? judgeAlone(c, setup, lab, options),
+  )
+}
+
+async function judgeAlone(c: LayerCase, setup: LayerSetup, lab: Lab, options: OnnxSuiteContext): Promise<Judgement> {
+  const work = await prepare(c, setup, lab, options)
   return work.isMadeUp ? judgeOnce(work) : judgeWork(work)
+}
+
+/** A layer that ran beside others and passes; null: it must be judged alone. */
+async function judgeIsland(
+  c: LayerCase,
+  setup: LayerSetup,
+  lab: Lab,
+  options: OnnxSuiteContext,
+): Promise<Judgement | null> {
+  const island = await options.islands.take(c, setup, lab, options)
+  if (!island) return null
+  const { cut, target } = island
+  const work = { c, lab, options, setup, layer: takenLayer(c, setup), cut, tested: cut, isMadeUp: false }
+  try {
+    const reference = await referenceValues(work)
+    const comparison = await compareLayer(work, reference, target)
+    return comparison.verdict === 'pass' ? judgePassed({ reference, target, comparison }, measurementsOf(work)) : null
+  } catch (error) {
+    if (error instanceof StageError && !lab.signal.aborted) return null
+    throw error
+  } finally {
+    await island.release()
+  }
 }
 
 /** The layer as the target gets it, under its own names. */
 export async function layerUnderTest(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<CutLayer> {
   refuseUnjudged(c)
-  return (await prepare(c, lab, options)).tested
+  return (await prepare(c, await options.layers.setup(c, lab, options), lab, options)).tested
 }
 
 /** Layers that compute the same on the same numbers are judged once. */
@@ -98,8 +130,7 @@ function refuseUnjudged({ site, referenceTarget }: LayerCase): void {
   }
 }
 
-async function prepare(c: LayerCase, lab: Lab, options: OnnxSuiteContext): Promise<Work> {
-  const setup = await options.layers.setup(c, lab, options)
+async function prepare(c: LayerCase, setup: LayerSetup, lab: Lab, options: OnnxSuiteContext): Promise<Work> {
   const layer = takenLayer(c, setup)
   const cut = await cutLayer(setup, layer, layer, options.layerInputs === 'reference')
   const tested = await testedLayer(c, setup, layer, cut, lab, options)

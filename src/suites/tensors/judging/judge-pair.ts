@@ -58,6 +58,11 @@ export async function judgeCompared(pair: SidePair, compared: ComparedPair, know
   return judgement
 }
 
+/** The judgement of a pair that passes: nothing more is to be asked. */
+export function judgePassed({ reference, target, comparison }: ComparedPair, measurements: Measurements): Judgement {
+  return buildJudgement({ reference, target, comparison, facts: { ...NOTHING_KNOWN, others: null }, measurements })
+}
+
 const NOTHING_KNOWN = { band: null, excused: false, explained: null, unstable: false, hint: null }
 
 async function askOthers(
