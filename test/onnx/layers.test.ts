@@ -66,6 +66,18 @@ test('a fault is found in its layer and nowhere else, and leaves the layer as fi
   expect(layer.metrics.find(({ name }) => name === 'max_abs')?.value).toBeCloseTo(0.5, 5)
 })
 
+test.each([
+  [[], 5],
+  [['--isolate', 'case'], undefined],
+])('with %j, this many layers share a session: %s', async (isolation, expected) => {
+  const targets = ['--reference', 'ort:cpu', '--target', 'ort:cpu,threads=2']
+  const args = ['test', 'chain.onnx', '--scope', 'layers', '--dim', 'n=4', ...targets, ...isolation]
+  const { results } = await assayJson(args, folder)
+  expect(results.map(({ verdict }) => verdict)).toEqual(LAYERS.map(() => 'pass'))
+  const shared = results.map(({ measurements }) => measurements['target.layers_in_session'])
+  expect(shared).toEqual(LAYERS.map(() => expected))
+})
+
 test('ops that belong together are one layer', async () => {
   const group = ['--layer-group', 'MatMul+Add', '--scope', 'layers', '--dim', 'n=4']
   const listed = await assay(['list', 'chain.onnx', ...group, '-k', 'MatMul or Add'], folder)
