@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { toJson } from '../../../domain/json.ts'
 import { writeFileAtomic } from '../../../files/disk/atomic.ts'
-import { readCheckedJson } from './checked-json.ts'
+import { readCheckedJson } from '../../../files/formats/checked-json.ts'
 import { modelInNames } from './metric-names.ts'
 import { metricShape } from './sequences-file.ts'
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { FormatError, UsageError } from '../../../domain/errors.ts'
-import { isObject } from '../../../domain/json.ts'
-import { suggest } from '../../../domain/suggest.ts'
-import { nearFile } from '../../../files/disk/near-file.ts'
-import { readText } from '../../../files/disk/regular-file.ts'
-import { readShape } from '../../../files/formats/json-shape.ts'
+import { FormatError, UsageError } from '../../domain/errors.ts'
+import { isObject } from '../../domain/json.ts'
+import { suggest } from '../../domain/suggest.ts'
+import { nearFile } from '../disk/near-file.ts'
+import { readText } from '../disk/regular-file.ts'
+import { readShape } from './json-shape.ts'
 
 const LARGEST = 2 ** 28
 
