@@ -10,8 +10,7 @@ interface Layer {
   readonly shape: readonly number[]
   readonly reference: string
   readonly target: string
-  readonly rel_l2: number
-  readonly row_cosine: number
+  readonly metrics: { readonly rel_l2: number; readonly row_cosine: number }
 }
 
 const FAULTY = 'model.layers.1.self_attn.o_proj'
@@ -33,7 +32,8 @@ describeWithPython('every layer of a PyTorch model', 'torch, transformers', () =
     const [result] = results
     expect(result, stderr).toMatchObject({ verdict: 'captured', coverage: { compared: 49, expected: 49 } })
     const { path } = result!.artifacts.find(({ name }) => name === 'layers.json')!
-    return { layers: JSON.parse(readFileSync(join(folder, '.assay/runs', run.id, path), 'utf8')), stderr }
+    const { layers } = JSON.parse(readFileSync(join(folder, '.assay/runs', run.id, path), 'utf8'))
+    return { layers, stderr }
   }
 
   test('is measured in another precision, in the order in which it is computed', async () => {
@@ -44,14 +44,14 @@ describeWithPython('every layer of a PyTorch model', 'torch, transformers', () =
     expect(names.slice(-4)).toEqual(['model.norm', 'model#last_hidden_state', 'lm_head', 'logits'])
     const norm = layers.find(({ name }) => name === 'model.norm')!
     expect(norm).toMatchObject({ reference: 'float32', target: 'bfloat16', count: 1024 })
-    expect(norm.rel_l2).toBeGreaterThan(1e-4)
-    expect(norm.rel_l2).toBeLessThan(0.1)
-    expect(norm.row_cosine).toBeGreaterThan(0.99)
+    expect(norm.metrics.rel_l2).toBeGreaterThan(1e-4)
+    expect(norm.metrics.rel_l2).toBeLessThan(0.1)
+    expect(norm.metrics.row_cosine).toBeGreaterThan(0.99)
   })
 
   test('shows the first one that a wrong weight changes', async () => {
     const { layers } = await layersOn('torch:cpu,model=faulty')
-    const off = layers.filter(({ rel_l2 }) => rel_l2 !== 0).map(({ name }) => name)
+    const off = layers.filter(({ metrics }) => metrics.rel_l2 !== 0).map(({ name }) => name)
     expect(off[0]).toBe(FAULTY)
     expect(off).toContain('logits')
     expect(off).not.toContain('model.layers.1.self_attn.q_proj')

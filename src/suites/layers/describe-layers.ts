@@ -1,39 +1,44 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { layerMetrics } from '../../compare/layers/layer-metrics.ts'
-import { toJson } from '../../domain/json.ts'
 import type { FigureTable, Metric } from '../../domain/result.ts'
 import { formatNumber } from '../../domain/text.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import type { JointRun } from '../../runtimes/host/joint-capture.ts'
+import { LAYERS_FILE, type LayerRow, writeLayersFile } from './layers-file.ts'
 import type { PairedTensor } from './paired-streams.ts'
+import type { LayersCase } from './suite.ts'
+
+/** A tensor of one step: 0 is a forward pass, or the prompt of a text. */
+export interface StepTensor extends PairedTensor {
+  readonly step: number
+}
 
 /** What both sides gave, and how they ran. */
 export interface MeasuredRun {
-  readonly tensors: readonly PairedTensor[]
+  readonly tensors: readonly StepTensor[]
   /** Of the reference and the target. */
   readonly runs: readonly JointRun[]
   readonly versions: readonly string[]
   readonly retried: boolean
 }
 
-interface MeasuredLayer extends PairedTensor {
+interface MeasuredLayer extends StepTensor {
   readonly metrics: readonly Metric[]
 }
 
-const FILE = 'layers.json'
 /** Layers that are shown; the file has all. */
 const SHOWN = 10
 
 /** Measuring judges nothing: the numbers of all layers are kept, and the largest are shown. */
 export async function describeLayers(
+  c: LayersCase,
   { tensors, runs, versions, retried }: MeasuredRun,
   chosen: Judgement['measurements'],
   lab: Lab,
 ): Promise<Judgement> {
   const layers = tensors.map((tensor) => ({ ...tensor, metrics: tensor.sums ? layerMetrics(tensor.sums) : [] }))
   const measured = layers.filter(({ sums }) => sums !== null)
-  await keep(layers, lab)
+  await keep(c, layers, lab)
   return {
     verdict: 'captured',
     reason: summarise(measured.length, layers.length),
@@ -55,20 +60,30 @@ function summarise(measured: number, all: number): string {
   const left = all - measured
   return left === 0
     ? `measured ${all} layers`
-    : `measured ${measured} of ${all} layers; ${FILE} says why not the others`
+    : `measured ${measured} of ${all} layers; ${LAYERS_FILE} says why not the others`
 }
 
-async function keep(layers: readonly MeasuredLayer[], lab: Lab): Promise<void> {
-  const rows = layers.map(({ name, reference, target, sums, metrics, problem }) => {
-    const values = Object.fromEntries(metrics.map((metric) => [metric.name, metric.value]))
-    const facts = { name, shape: (reference ?? target)!.shape, reference: reference?.dtype, target: target?.dtype }
-    return toJson({ ...facts, ...(sums === null ? { problem } : { count: sums.count, ...values }) })
-  })
+async function keep(c: LayersCase, layers: readonly MeasuredLayer[], lab: Lab): Promise<void> {
+  const { model, mode, reference, target } = c
+  const content = { model, mode, reference: reference!, target, layers: layers.map(rowOf) }
   const { folder } = await lab.step({ title: 'list the layers', stage: 'compare', key: null }, async (place) => {
-    await writeFile(join(place, FILE), `[\n${rows.join(',\n')}\n]\n`)
+    await writeLayersFile(join(place, LAYERS_FILE), content)
     return {}
   })
-  await lab.keep(FILE, join(folder, FILE))
+  await lab.keep(LAYERS_FILE, join(folder, LAYERS_FILE))
+}
+
+function rowOf({ name, step, reference, target, sums, metrics, problem }: MeasuredLayer): LayerRow {
+  return {
+    name,
+    step,
+    shape: [...(reference ?? target)!.shape],
+    reference: reference?.dtype ?? null,
+    target: target?.dtype ?? null,
+    count: sums?.count ?? 0,
+    metrics: Object.fromEntries(metrics.map((metric) => [metric.name, metric.value])),
+    ...(problem !== undefined && { problem }),
+  }
 }
 
 /** The largest error and the smallest likeness of all layers. */

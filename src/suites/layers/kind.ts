@@ -1,10 +1,11 @@
 import type { Values } from '../../options/table.ts'
 import type { SuiteKind } from '../contract.ts'
-import type { ModelConfig, ModelsAsked } from '../tensors/models-asked.ts'
+import type { ModelConfig } from '../tensors/models-asked.ts'
 import { MODEL_SECTIONS } from '../tensors/sections.ts'
 import { LAYERS_OPTIONS } from './options.ts'
+import type { LayersAsked } from './plan.ts'
 
-export const LAYERS: SuiteKind<Values<typeof LAYERS_OPTIONS>, ModelConfig, ModelsAsked> = {
+export const LAYERS: SuiteKind<Values<typeof LAYERS_OPTIONS>, ModelConfig, LayersAsked> = {
   name: 'layers',
   command: {
     name: 'layers',

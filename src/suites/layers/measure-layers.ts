@@ -35,9 +35,10 @@ export async function measureLayers(c: LayersCase, lab: Lab, options: LayersSuit
       streams = new PairedStreams({ mask })
       return sinkInto(streams)
     })
-    measured = { tensors: streams.tensors, runs, versions, retried }
+    const tensors = streams.tensors.map((tensor) => ({ ...tensor, step: 0 }))
+    measured = { tensors, runs, versions, retried }
   })
-  return describeLayers(measured!, inputs.measurements, lab)
+  return describeLayers(c, measured!, inputs.measurements, lab)
 }
 
 const targetOf = ({ referenceTarget, underTest }: LayersCase, side: Side): Target =>

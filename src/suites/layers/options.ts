@@ -5,6 +5,7 @@ import { INPUT_OPTIONS, SIDE_OPTIONS } from '../tensors/options.ts'
 
 /** What both sides compute while their layers are observed. */
 export const MODES = ['model-forward'] as const
+export type Mode = (typeof MODES)[number]
 
 export const LAYERS_OPTIONS = {
   ...repeated({

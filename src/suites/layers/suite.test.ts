@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { languageFolder, languageModel } from '../../../test/support/language-folder.ts'
@@ -7,32 +6,26 @@ import { folderRuntime } from '../../runtimes/testing/folder-runtime.ts'
 import { inProcess } from '../../runtimes/testing/in-process-ort.ts'
 import { type Fault, plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
 import { folderWith, type Judging, measureFolders, onlyResult } from '../testing/judge.ts'
+import { type LayerRow, readLayersFile } from './layers-file.ts'
 
 const SIDES = { reference: 'folders:cpu', targets: ['faulty:cpu'], shapes: [{ match: '**', dims: { length: [3] } }] }
-
-interface Layer {
-  readonly name: string
-  readonly count: number
-  readonly max_abs: number | string
-  readonly rel_l2: number | string
-  readonly nonfinite_target: number
-  readonly problem?: string
-}
 
 async function measured(fault: Fault, more: Partial<Judging> = {}, files = languageFolder('micro')) {
   const folder = folderWith(files)
   const kinds = [inProcess('folders', folderRuntime), plantedKind('faulty', fault, folderRuntime)]
   const outcome = await measureFolders(folder, { ...SIDES, ...more, kinds })
   const result = onlyResult(outcome)
-  return { result, layers: layersOf(result, outcome.folder) }
+  return { result, layers: await layersOf(result, outcome.folder) }
 }
 
-function layersOf({ artifacts }: Result, runFolder: string): Layer[] {
+/** The figures of every layer. */
+async function layersOf({ artifacts }: Result, runFolder: string) {
   const file = artifacts.find(({ name }) => name === 'layers.json')
-  return file ? JSON.parse(readFileSync(join(runFolder, file.path), 'utf8')) : []
+  return file ? (await readLayersFile(join(runFolder, file.path))).layers : []
 }
 
-const offBy = (layers: readonly Layer[]) => layers.filter(({ max_abs }) => max_abs !== 0).map(({ name }) => name)
+const offBy = (layers: readonly LayerRow[]) =>
+  layers.filter(({ metrics }) => metrics.max_abs !== 0).map(({ name }) => name)
 /** Half as much again where these layers are given. */
 const wrongIn = (...names: string[]): Fault => ({
   output: (name, given) => (names.includes(name) ? withNumbers(given, (value) => 1.5 * value) : given),
@@ -50,13 +43,13 @@ describe('both sides of a folder', () => {
     })
     expect(layers.map(({ name }) => name)).toEqual(['embedded', 'mask', 'column', 'heard', 'hidden', 'logits'])
     expect(offBy(layers)).toEqual([])
-    expect(layers[0]).toMatchObject({ count: expect.any(Number), rel_l2: 0, cosine: 1 })
+    expect(layers[0]).toMatchObject({ count: expect.any(Number), metrics: { rel_l2: 0, cosine: 1 } })
   })
 
   test('that differ in one layer show that one', async () => {
     const { result, layers } = await measured(wrongIn('hidden'))
     expect(offBy(layers)).toEqual(['hidden'])
-    expect(layers.find(({ name }) => name === 'hidden')?.rel_l2).toBeCloseTo(0.5, 12)
+    expect(layers.find(({ name }) => name === 'hidden')?.metrics.rel_l2).toBeCloseTo(0.5, 12)
     expect(result.metrics.find(({ name }) => name === 'rel_l2')?.value).toBeCloseTo(0.5, 12)
     expect(result.table?.head).toEqual(['layers', 'rel_l2', 'max_abs', 'cosine', ''])
     expect(result.table?.rows.find(([name]) => name === 'hidden')).toEqual([
@@ -87,7 +80,7 @@ describe('a target', () => {
       output: (name, given) => (name === 'heard' ? withNumbers(given, () => Number.NaN) : given),
     })
     const heard = layers.find(({ name }) => name === 'heard')!
-    expect([heard.max_abs, heard.nonfinite_target]).toEqual([null, heard.count])
+    expect([heard.metrics.max_abs, heard.metrics.nonfinite_target]).toEqual([null, heard.count])
     const row = result.table!.rows.find(([name]) => name === 'heard')!
     expect(row.slice(1)).toEqual([
       'not measured',

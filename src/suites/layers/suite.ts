@@ -10,8 +10,10 @@ import type { MakingOptions } from '../tensors/inputs.ts'
 import { refuseSame } from '../tensors/refuse-same.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from '../tensors/shapes.ts'
 import { measureLayers } from './measure-layers.ts'
+import type { Mode } from './options.ts'
 
 export interface LayersSuiteOptions extends MakingOptions {
+  readonly mode: Mode
   readonly shapes: ShapeChoices
   readonly paths: readonly string[]
   /** Paths that were named by a Hugging Face id, with that id. */
@@ -32,6 +34,7 @@ export interface LayersSuiteContext extends LayersSuiteOptions {
 
 export interface LayersCase extends Case {
   readonly path: string
+  readonly mode: Mode
   readonly dims: Readonly<Record<string, number>>
   readonly onlyModel: boolean
   readonly referenceTarget: Target
@@ -57,10 +60,10 @@ export function layersSuite(options: LayersSuiteOptions): Suite<LayersCase> {
 }
 
 function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<Omit<LayersCase, 'onlyModel'>> {
-  const { reference, targets, shapes, cwd } = options
+  const { reference, targets, shapes, cwd, mode } = options
   const bindings = bindShapes(shapes, folder.name)
   for (const dims of bindings) {
-    const scope = `model-forward${bindings.length > 1 ? shapeSuffix(dims) : ''}`
+    const scope = `${mode}${bindings.length > 1 ? shapeSuffix(dims) : ''}`
     for (const target of targets) {
       refuseSame(reference, target)
       yield {
@@ -74,6 +77,7 @@ function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<O
         origin: shownPath(folder.path, cwd),
         affinity: `${folder.name}/${scope}`,
         path: folder.path,
+        mode,
         dims,
         referenceTarget: reference,
         underTest: target,

@@ -76,8 +76,12 @@ export async function measureFolders(folder: string, judging: Judging & { refere
   const { kinds = [], run = {} } = judging
   const pool = inProcessPool(folder, kinds)
   try {
-    const options = { ...suiteOptions(folder, judging), reference: testTarget(judging.reference), pool }
-    return await runSuites(folder, [layersSuite(options)], run)
+    const sides = { reference: testTarget(judging.reference), pool }
+    return await runSuites(
+      folder,
+      [layersSuite({ ...suiteOptions(folder, judging), ...sides, mode: 'model-forward' })],
+      run,
+    )
   } finally {
     await pool.close()
   }
