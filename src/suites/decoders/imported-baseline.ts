@@ -1,12 +1,12 @@
 import { StageError, UsageError } from '../../domain/errors.ts'
 import { computeDigest } from '../../files/disk/digest.ts'
+import { combineShapes, type ShapeLists } from '../../models/prompts/decoder-shapes.ts'
 import type { Judgement, Lab, Suite } from '../../runs/contract.ts'
 import { captureBaseline } from './baseline-files.ts'
 import type { DecodedBatch } from './decode-batches.ts'
 import type { DecoderModel } from './decoder-model.ts'
 import { measured } from './judge-decoder.ts'
 import { type ShapeCase, shapeCase, shapesSuite } from './shape-case.ts'
-import { combineShapes, type ShapeLists } from './shapes.ts'
 import { FOLLOWER, type InfoPair, pairsFor } from './validation-info/info-pairs.ts'
 import type { ValidationInfo } from './validation-info/validation-info.ts'
 

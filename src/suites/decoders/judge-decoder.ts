@@ -1,4 +1,5 @@
 import { StageError } from '../../domain/errors.ts'
+import type { DecoderShape } from '../../models/prompts/decoder-shapes.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { warmUp } from '../tensors/sides.ts'
 import { type DecodedBatch, decodeBatches, prepareDecoder } from './decode-batches.ts'
@@ -9,7 +10,6 @@ import { describeDecoder } from './describe-decoder.ts'
 import { applyGate, isSettled } from './gates/gate-choice.ts'
 import { type MeasuredSequence, measureSequence } from './gates/summarise-sequence.ts'
 import { LogLines } from './log-lines.ts'
-import type { DecoderShape } from './shapes.ts'
 import type { DecoderCase, DecodersSuiteOptions } from './suite.ts'
 
 /** Prompts, the reference on its own tokens, the target on the same; tokens first, then logits against the gate. */

@@ -1,6 +1,7 @@
+import { type DecoderShape, nameScope } from '../../models/prompts/decoder-shapes.ts'
 import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { DecoderModel } from './decoder-model.ts'
-import { countedBatches, type DecoderShape, documentedId, nameScope } from './shapes.ts'
+import { countedBatches, documentedId } from './shapes.ts'
 
 /** One model in one shape. */
 export interface ShapeCase extends Case {

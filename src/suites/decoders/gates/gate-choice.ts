@@ -1,5 +1,5 @@
 import type { Target } from '../../../domain/target.ts'
-import type { DecoderShape } from '../shapes.ts'
+import type { DecoderShape } from '../../../models/prompts/decoder-shapes.ts'
 import type { MetricName, SequenceSummary } from './contract.ts'
 import type { GateJudgement, RateCount } from './gates.ts'
 import { tokenNoise } from './guards.ts'

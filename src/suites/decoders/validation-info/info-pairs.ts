@@ -1,7 +1,7 @@
 import { StageError } from '../../../domain/errors.ts'
+import { type DecoderShape, nameScope } from '../../../models/prompts/decoder-shapes.ts'
 import type { SavedSequence } from '../../../runtimes/python/validation-info.ts'
 import type { DecoderModel } from '../decoder-model.ts'
-import { type DecoderShape, nameScope } from '../shapes.ts'
 import type { InfoHint } from './info-folders.ts'
 import { isNamed, type SavedBatch } from './refusal.ts'
 

@@ -1,5 +1,5 @@
-import { FormatError } from '../../../domain/errors.ts'
-import { cleanText } from '../../../domain/text.ts'
+import { FormatError } from '../../domain/errors.ts'
+import { cleanText } from '../../domain/text.ts'
 
 /** What a record holds: a prompt, or a conversation whose first turn is one. */
 export interface FoundPrompt {

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FileDigests } from '../../../files/disk/digest.ts'
-import { freshFolder } from '../../../runs/testing/tiny-suite.ts'
-import { judgeDecoders, microModel } from '../../testing/decoders.ts'
-import { folderWith, onlyResult } from '../../testing/judge.ts'
-import { PromptBatches } from './prompt-batches.ts'
+import { FileDigests } from '../../files/disk/digest.ts'
+import { PromptBatches } from '../../models/prompts/prompt-batches.ts'
+import { freshFolder } from '../../runs/testing/tiny-suite.ts'
+import { judgeDecoders, microModel } from '../testing/decoders.ts'
+import { folderWith, onlyResult } from '../testing/judge.ts'
 
 test('prompts of a file are decoded as they come, the same for everybody who asks', async () => {
   const healthy = await microModel(freshFolder(), 'healthy')

@@ -1,4 +1,4 @@
-import { computeDigest } from '../../../files/disk/digest.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
 import { BUNDLED_PROMPTS } from './bundled-prompts.ts'
 import type { PromptSource } from './source.ts'
 

@@ -1,5 +1,5 @@
-import { FileDigests } from '../../../files/disk/digest.ts'
-import type { Tokenizer } from '../../../models/hugging-face/tokenizer/tokenizer.ts'
+import { FileDigests } from '../../files/disk/digest.ts'
+import type { Tokenizer } from '../hugging-face/tokenizer/tokenizer.ts'
 import { bundledSource } from './bundled.ts'
 import { indexPrompts } from './prompt-index.ts'
 import { PromptSet } from './prompt-set.ts'

@@ -1,17 +1,24 @@
-import { remember } from '../../../domain/remember.ts'
-import type { FileDigests } from '../../../files/disk/digest.ts'
-import type { DecoderModel } from '../decoder-model.ts'
-import type { DecoderShape } from '../shapes.ts'
+import { remember } from '../../domain/remember.ts'
+import type { FileDigests } from '../../files/disk/digest.ts'
+import type { Tokenizer } from '../hugging-face/tokenizer/tokenizer.ts'
 import type { PaddedBatch, Prompt } from './contract.ts'
+import type { DecoderShape } from './decoder-shapes.ts'
 import { describeShaping } from './describe-shaping.ts'
 import { openPrompts } from './open-prompts.ts'
 import { padLeft } from './pad.ts'
 import type { Draw, PromptSet } from './prompt-set.ts'
 
+type PromptShape = Pick<DecoderShape, 'batchSize' | 'promptLength'>
+
 /** Prompts that are decoded at once. */
 export interface PromptBatch {
   readonly prompts: readonly Prompt[]
   readonly padded: PaddedBatch
+}
+
+/** What prompts become tokens with. */
+interface PromptedModel {
+  readonly tokenizer: Tokenizer
 }
 
 interface PromptBatchesOptions {
@@ -35,7 +42,7 @@ export class PromptBatches {
     this.source = options.path ?? 'bundled prompts'
   }
 
-  async batch(model: DecoderModel, shape: DecoderShape, index: number): Promise<PromptBatch> {
+  async batch(model: PromptedModel, shape: PromptShape, index: number): Promise<PromptBatch> {
     const { prompts } = await this.#draw(model, shape, index)
     return {
       prompts,
@@ -47,18 +54,18 @@ export class PromptBatches {
   }
 
   /** What was done to prompts of the source to bring them to their length; null: nothing. */
-  async shaping(model: DecoderModel, shape: DecoderShape, batches: number): Promise<string | null> {
+  async shaping(model: PromptedModel, shape: PromptShape, batches: number): Promise<string | null> {
     const draws = await Promise.all(Array.from({ length: batches }, (_, index) => this.#draw(model, shape, index)))
     return describeShaping(draws, this.source, shape.promptLength)
   }
 
-  #draw(model: DecoderModel, { batchSize, promptLength }: DecoderShape, index: number): Promise<Draw> {
+  #draw(model: PromptedModel, { batchSize, promptLength }: PromptShape, index: number): Promise<Draw> {
     const key = JSON.stringify([model.tokenizer.digest, batchSize, promptLength, index])
     const request = { promptLength, batchSize, seed: this.#options.seed, draw: index }
     return remember(this.#draws, key, async () => (await this.#set(model)).draw(request))
   }
 
-  #set({ tokenizer }: DecoderModel): Promise<PromptSet> {
+  #set({ tokenizer }: PromptedModel): Promise<PromptSet> {
     const { path, cacheFolder, digests } = this.#options
     return remember(this.#sets, tokenizer.digest, () => openPrompts(path, tokenizer, { cacheFolder, digests }))
   }

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { explainWriteError, writeFileAtomic } from '../../../files/disk/atomic.ts'
-import { computeDigest } from '../../../files/disk/digest.ts'
-import { readText } from '../../../files/disk/regular-file.ts'
-import type { Tokenizer } from '../../../models/hugging-face/tokenizer/tokenizer.ts'
+import { explainWriteError, writeFileAtomic } from '../../files/disk/atomic.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
+import { readText } from '../../files/disk/regular-file.ts'
+import type { Tokenizer } from '../hugging-face/tokenizer/tokenizer.ts'
 import type { PromptSource, SourceEntry, TextPlace } from './source.ts'
 
 const VERSION = 1

@@ -1,5 +1,5 @@
-import { computeDigest } from '../../../files/disk/digest.ts'
-import type { Tokenizer } from '../../../models/hugging-face/tokenizer/tokenizer.ts'
+import { computeDigest } from '../../files/disk/digest.ts'
+import type { Tokenizer } from '../hugging-face/tokenizer/tokenizer.ts'
 import type { Prompt } from './contract.ts'
 import { PythonRandom } from './python-random.ts'
 import { boundLengths, shuffledInRange } from './sample.ts'
