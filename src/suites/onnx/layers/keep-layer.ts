@@ -6,7 +6,7 @@ import { createTraceWriter } from '../../../files/formats/trace-writer.ts'
 import { writeModel } from '../../../onnx/model.ts'
 import type { Lab } from '../../../runs/contract.ts'
 import { sendTensor } from '../../../runtimes/worker/send-tensor.ts'
-import type { CutLayer } from './cut-layer.ts'
+import type { CutLayer } from '../../tensors/inside/cut-layer.ts'
 
 /** Keeps the one-layer model, its inputs and the outputs of both sides, as far as there are any, with the run. */
 export async function keepLayer(

@@ -13,13 +13,13 @@ import { layerSites } from '../../../onnx/layers/layer-sites.ts'
 import { inferDTypes } from '../../../onnx/taps.ts'
 import type { Lab } from '../../../runs/contract.ts'
 import type { PreparedInputs } from '../../tensors/inputs.ts'
+import { type Activations, recordActivations } from '../../tensors/inside/activations.ts'
 import { type LoadedModel, loadModel } from '../../tensors/load.ts'
 import { rulesFor } from '../../tensors/rules.ts'
 import { type CapturedSide, captureSide, compareSides, requireRuntime, wholeModel } from '../../tensors/sides.ts'
 import { settledInputs } from '../fit-inputs.ts'
 import type { FullModelCase } from '../full-model.ts'
 import type { OnnxSuiteContext } from '../suite.ts'
-import { type Activations, recordActivations } from './activations.ts'
 
 /** A model whose layers can be cut out. */
 interface Sliceable extends LayerSource {

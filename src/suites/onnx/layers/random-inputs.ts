@@ -5,7 +5,7 @@ import { randomStream } from '../../../models/random.ts'
 import { encodeNumbers } from '../../../tensors/encode.ts'
 import { memorySource } from '../../../tensors/memory-source.ts'
 import { readWhole } from '../../../tensors/read-whole.ts'
-import type { CutLayer } from './cut-layer.ts'
+import type { CutLayer } from '../../tensors/inside/cut-layer.ts'
 
 /** Fewer numbers in a row are more likely sizes, scales or limits than data. */
 const LEAST_DATA = 16

@@ -7,7 +7,7 @@ import { carriedAs } from '../../../onnx/carriers.ts'
 import type { Layer } from '../../../onnx/layers/layer-border.ts'
 import { type LayerSource, layerModel, namelessModel } from '../../../onnx/layers/layer-model.ts'
 import { type ModelFacts, modelFacts, writeModel } from '../../../onnx/model.ts'
-import { type CapturedSide, type CaptureSetup, captureSide, type SideModel } from '../../tensors/sides.ts'
+import { type CapturedSide, type CaptureSetup, captureSide, type SideModel } from '../sides.ts'
 import { renamedTrace } from './renamed-trace.ts'
 
 /** A layer as a model of its own, with its inputs. */
