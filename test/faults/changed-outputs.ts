@@ -9,7 +9,7 @@ import { type TensorProto, TensorProtoSchema } from '../../src/onnx/generated/on
 import { type OnnxModel, readModel } from '../../src/onnx/model.ts'
 import { outputOrigin } from '../../src/onnx/output-origin.ts'
 import { tensorFromProto, tensorToProto } from '../../src/onnx/tensors/tensor-proto.ts'
-import { readDataSet } from '../../src/suites/onnx/recorded.ts'
+import { readDataSet } from '../../src/suites/tensors/fitting/recorded.ts'
 import { decodeBigInts, decodeNumbers } from '../../src/tensors/decode.ts'
 import { encodeBigInts, encodeNumbers } from '../../src/tensors/encode.ts'
 import { decodeStrings, encodeStrings } from '../../src/tensors/strings.ts'

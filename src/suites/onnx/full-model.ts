@@ -7,6 +7,8 @@ import type { Trace } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { valueSpec } from '../../onnx/tensors/value-spec.ts'
 import type { Case, Judgement, Lab } from '../../runs/contract.ts'
+import { type Fitting, onFittingInputs } from '../tensors/fitting/fit-inputs.ts'
+import { readDataSet } from '../tensors/fitting/recorded.ts'
 import type { PreparedInputs } from '../tensors/inputs.ts'
 import { type ComparedPair, comparePair, judgeCompared, type SidePair } from '../tensors/judging/judge-pair.ts'
 import { keepTraces, type MeasuredBand } from '../tensors/judging/judgement.ts'
@@ -22,9 +24,7 @@ import {
   wholeModel,
 } from '../tensors/sides.ts'
 import { explainByFunctions } from './explained.ts'
-import { type Fitting, onFittingInputs } from './fit-inputs.ts'
 import { judgePromised } from './promised.ts'
-import { readDataSet } from './recorded.ts'
 import { type BandRequest, measureBand } from './sensitivity.ts'
 import { withLayers } from './settle.ts'
 import type { OnnxSuiteContext } from './suite.ts'
@@ -43,7 +43,7 @@ export interface FullModelCase extends Case {
 }
 
 /** What every step of a case needs. */
-interface Work extends Fitting {
+interface Work extends Fitting<FullModelCase, OnnxSuiteContext> {
   readonly tested: LoadedModel
   readonly rules: RuleOf
 }

@@ -1,26 +1,37 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StageError } from '../../domain/errors.ts'
-import type { Target } from '../../domain/target.ts'
-import { computeDigest } from '../../files/disk/digest.ts'
-import type { ContentKey, Lab } from '../../runs/contract.ts'
-import type { RuntimeInfo } from '../../runtimes/contract.ts'
-import { type PreparedInputs, policiesFor } from '../tensors/inputs.ts'
-import type { LoadedModel } from '../tensors/load.ts'
-import { rulesFor } from '../tensors/rules.ts'
-import { type CapturedSide, requireRuntime, wholeModel } from '../tensors/sides.ts'
-import { targetKey } from '../tensors/target-key.ts'
+import { StageError } from '../../../domain/errors.ts'
+import type { Target } from '../../../domain/target.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
+import type { ContentKey, Lab } from '../../../runs/contract.ts'
+import type { RuntimeInfo } from '../../../runtimes/contract.ts'
+import type { Pool } from '../../../runtimes/host/pool.ts'
+import { type MakingOptions, type PreparedInputs, policiesFor } from '../inputs.ts'
+import type { LoadedModel } from '../load.ts'
+import { rulesFor } from '../rules.ts'
+import { type CapturedSide, requireRuntime, wholeModel } from '../sides.ts'
+import { targetKey } from '../target-key.ts'
 import { describeFit } from './fit-note.ts'
-import type { FullModelCase } from './full-model.ts'
 import { countDull, type InputSearch, isRefusal, type SearchOutcome, searchInputs } from './input-search.ts'
-import { makeFor, prepareInputs } from './prepare-inputs.ts'
-import type { OnnxSuiteContext } from './suite.ts'
+import { type DataSetCase, makeFor, prepareInputs } from './prepare-inputs.ts'
+
+/** What a model is run on, and what trusted. */
+export interface FittingCase extends DataSetCase {
+  readonly id: string
+  /** null: the recorded outputs of the data set. */
+  readonly referenceTarget: Target | null
+}
+
+export interface FittingOptions extends MakingOptions {
+  readonly pool: Pool
+  readonly areDefaults: boolean
+}
 
 /** The model and the case that inputs are made for. */
-export interface Fitting {
-  readonly c: FullModelCase
+export interface Fitting<C = FittingCase, O = FittingOptions> {
+  readonly c: C
   readonly lab: Lab
-  readonly options: OnnxSuiteContext
+  readonly options: O
   readonly model: LoadedModel
   /** What the reference runs, which may be a model of its own. */
   readonly trusted: LoadedModel

@@ -1,7 +1,7 @@
-import { shellWord } from '../../domain/shell.ts'
-import { FOUND, placeName } from '../../models/inputs/input-dims.ts'
-import type { InputPolicy } from '../../models/inputs/input-policy.ts'
-import type { FoundInputs, PreparedInputs } from '../tensors/inputs.ts'
+import { shellWord } from '../../../domain/shell.ts'
+import { FOUND, placeName } from '../../../models/inputs/input-dims.ts'
+import type { InputPolicy } from '../../../models/inputs/input-policy.ts'
+import type { FoundInputs, PreparedInputs } from '../inputs.ts'
 import type { SearchOutcome } from './input-search.ts'
 
 /** What a search changed and why, with the options that ask for the same. */

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { FormatError, StageError } from '../../domain/errors.ts'
-import type { Tensor, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
-import type { Side, Stage } from '../../domain/verdict.ts'
-import { whyUnreadable } from '../../files/disk/unreadable.ts'
-import { memoryTrace } from '../../files/formats/memory-trace.ts'
-import { readValueFile } from '../../onnx/tensors/value-file.ts'
+import { FormatError, StageError } from '../../../domain/errors.ts'
+import type { Tensor, Trace, TraceValue, ValueSpec } from '../../../domain/tensor.ts'
+import type { Side, Stage } from '../../../domain/verdict.ts'
+import { whyUnreadable } from '../../../files/disk/unreadable.ts'
+import { memoryTrace } from '../../../files/formats/memory-trace.ts'
+import { readValueFile } from '../../../onnx/tensors/value-file.ts'
 
 /** Reads `input_<i>.pb` or `output_<i>.pb` of a data set as a trace, value i for declaration i; what is listed twice once. */
 export async function readDataSet(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { tensor } from '../../../test/support/small-models.ts'
-import { buildModel } from '../../onnx/builder.ts'
-import { folderWith, type Judging, judgeModels, onlyResult } from '../testing/judge.ts'
+import { tensor } from '../../../../test/support/small-models.ts'
+import { buildModel } from '../../../onnx/builder.ts'
+import { folderWith, type Judging, judgeModels, onlyResult } from '../../testing/judge.ts'
 
 /** y = x with its ends mirrored: needs more than `pad` samples. */
 const mirrored = (pad: number) =>

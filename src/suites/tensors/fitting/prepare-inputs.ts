@@ -1,9 +1,9 @@
-import { StageError } from '../../domain/errors.ts'
-import { formatShape, type Trace, type ValueSpec } from '../../domain/tensor.ts'
-import { computeDigest } from '../../files/disk/digest.ts'
-import { findAskedShapes } from '../../onnx/inputs/asked-shapes.ts'
-import { findInputUses } from '../../onnx/inputs/input-uses.ts'
-import type { Lab } from '../../runs/contract.ts'
+import { StageError } from '../../../domain/errors.ts'
+import { formatShape, type Trace, type ValueSpec } from '../../../domain/tensor.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
+import { findAskedShapes } from '../../../onnx/inputs/asked-shapes.ts'
+import { findInputUses } from '../../../onnx/inputs/input-uses.ts'
+import type { Lab } from '../../../runs/contract.ts'
 import {
   type FoundInputs,
   type KnownOfInputs,
@@ -11,18 +11,21 @@ import {
   type MakingOptions,
   makeInputs,
   type PreparedInputs,
-} from '../tensors/inputs.ts'
-import type { LoadedModel } from '../tensors/load.ts'
-import type { FullModelCase } from './full-model.ts'
+} from '../inputs.ts'
+import type { LoadedModel } from '../load.ts'
 import { readDataSet } from './recorded.ts'
-import type { OnnxSuiteOptions } from './suite.ts'
+
+export interface DataSetCase extends MakingCase {
+  /** A folder with recorded inputs; null: they are made. */
+  readonly dataSet: string | null
+}
 
 /** The data set's inputs, or inputs that are made: seeded, and fitting their use in the graph. */
 export async function prepareInputs(
-  c: FullModelCase,
+  c: DataSetCase,
   model: LoadedModel,
   lab: Lab,
-  options: OnnxSuiteOptions,
+  options: MakingOptions,
   found?: FoundInputs,
 ): Promise<PreparedInputs> {
   let prepared: PreparedInputs | undefined
