@@ -109,6 +109,8 @@ export interface DecodeRequest {
   /** Asked before every step: tokens to append in place of the model's own choice; null: its own. */
   readonly force?: (step: number) => readonly (number | null)[] | undefined
   readonly keep: DecodeKeep
+  /** Takes what the taps of the session give, step by step. */
+  readonly taps?: TensorSink
 }
 
 /** Which logits to return: the largest, and those of ids requested before every step; or all. */

@@ -27,11 +27,12 @@ const hello = {
   version: '1',
   accepts: ['huggingface'],
   dtypes: ['int64'],
-  capabilities: { decode: true },
+  capabilities: { decode: true, taps: how !== 'without-taps' },
   fingerprint: null,
 }
 const detail = { pid: String(process.pid) }
 let asked
+let tapped = []
 
 function tensor(request, name, shape, values) {
   const dtype = values instanceof BigInt64Array ? 'int64' : values instanceof Float64Array ? 'float64' : 'float32'
@@ -60,6 +61,15 @@ function decodeStep(id, { step, force, at }) {
   }
   const { values, keep, eos } = asked
   const batch = values.batch
+  for (const name of tapped) {
+    tensor(
+      id,
+      `tap:${name}`,
+      [batch, 2],
+      Float32Array.from({ length: 2 * batch }, (_, i) => 100 * step + i),
+    )
+    if (how === 'twice-tapped') tensor(id, `tap:${name}`, [0], new Float32Array(0))
+  }
   const rows = Array.from({ length: batch }, (_, i) => i)
   tensor(id, 'log_sum_exp', [batch], new Float64Array(batch).fill(10.5))
   if (keep === 'full') {
@@ -91,7 +101,10 @@ let sessions = 0
 
 function handle({ id, method, params }) {
   if (method === 'hello') return send({ id, result: hello })
-  if (method === 'open') return send({ id, result: { session: ++sessions, inputs: [], outputs: [], detail } })
+  if (method === 'open') {
+    tapped = how === 'taps-unasked' ? ['hidden'] : (params.taps ?? [])
+    return send({ id, result: { session: ++sessions, inputs: [], outputs: [], detail } })
+  }
   if (method === 'decode.start') {
     asked = { ...params, id, values: { batch: 0 } }
     return

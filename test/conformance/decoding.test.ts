@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { TensorChunk } from '../../src/domain/tensor.ts'
 import { TestClock } from '../../src/domain/testing/test-clock.ts'
 import type { DecodeRequest, DecodeStep } from '../../src/runtimes/contract.ts'
 import type { Decoding } from '../../src/runtimes/host/decoding.ts'
@@ -79,6 +80,32 @@ describe('decoding', () => {
     const { value } = await poolWith().decode([await taskOf('well', { keep: 'full', newTokens: 1 })], allSteps)
     const { logits, top } = value[0]!.sequences[1]!
     expect([logits?.length, logits?.[0], logits?.[99], top]).toEqual([100, 10, -99, undefined])
+  })
+
+  test('in a session with taps gives theirs before each step, under names of their own', async () => {
+    const given: unknown[] = []
+    const taps = async ({ name, shape, bytes }: TensorChunk) => {
+      given.push([name, shape, ...new Float32Array(bytes.slice().buffer)])
+    }
+    const task = { ...(await taskOf('well', { taps, newTokens: 2 })), taps: ['hidden', 'logits'] }
+    const { value } = await poolWith().decode([task], async ([decoding]) => {
+      await decoding!.steps.next()
+      return given.splice(0)
+    })
+    expect(value).toEqual([
+      ['hidden', [2, 2], 0, 1, 2, 3],
+      ['logits', [2, 2], 0, 1, 2, 3],
+    ])
+  })
+
+  test.each([
+    ['twice-tapped', ['hidden'], 'tensor "tap:hidden" came twice'],
+    ['taps-unasked', undefined, 'tensor "tap:hidden" came but is in no value'],
+  ])('with taps breaks the protocol where they come wrong: %s', async (how, taps, message) => {
+    const request = taps ? { taps: async () => {} } : {}
+    const task = { ...(await taskOf(how, request)), ...(taps && { taps }) }
+    const error = await failureOf(poolWith().decode([task], allSteps))
+    expect(error.message).toContain(message)
   })
 
   test('ends when every sequence has ended', async () => {
@@ -199,6 +226,14 @@ describe('decoding', () => {
     await expect(poolWith().decode([{ ...task, target }], allSteps)).rejects.toMatchObject({
       name: 'SkipCase',
       message: 'plain cannot decode',
+    })
+  })
+
+  test('of taps by a worker that does not list them is a skip', async () => {
+    const task = { ...(await taskOf('without-taps')), taps: ['hidden'] }
+    await expect(poolWith().decode([task], allSteps)).rejects.toMatchObject({
+      name: 'SkipCase',
+      message: 'without-taps cannot give taps',
     })
   })
 })

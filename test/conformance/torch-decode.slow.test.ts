@@ -3,6 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TensorChunk } from '../../src/domain/tensor.ts'
 import { TestClock } from '../../src/domain/testing/test-clock.ts'
 import type { DecodeRequest, DecodeStep, ModelRef } from '../../src/runtimes/contract.ts'
 import type { Decoding } from '../../src/runtimes/host/decoding.ts'
@@ -169,6 +170,33 @@ describeWithPython('decoding with torch', 'torch, transformers', () => {
       expect(logits![1]).toBeCloseTo(expected[0]!, 4)
     }
     expect(steps.map(({ sequences }) => sequences[0]!.chosen)).not.toEqual(forced)
+  })
+
+  test('with taps gives what each module computed at each step, and the same tokens', async () => {
+    const given: { readonly name: string; readonly shape: readonly number[]; readonly values: number[] }[] = []
+    const taps = async ({ name, dtype, shape, bytes }: TensorChunk) => {
+      given.push({ name, shape, values: numbersOf({ dtype, shape, bytes: bytes.slice() }) })
+    }
+    const task = { target: cpu, side: 'target', model, request: { ...PADDED, taps }, taps: ['*'] } as const
+    const { value } = await pool.decode([task], async ([decoding]) => {
+      const steps: { readonly chosen: (number | null | undefined)[]; readonly tapped: typeof given }[] = []
+      for await (const { sequences } of decoding!.steps) {
+        steps.push({ chosen: sequences.map((sequence) => sequence?.chosen), tapped: given.splice(0) })
+      }
+      return steps
+    })
+    expect([0, 1].map((i) => value.map(({ chosen }) => chosen[i]))).toEqual(generated)
+    const names = value[0]!.tapped.map(({ name }) => name)
+    expect(names).toContain('model.layers.1.self_attn.o_proj')
+    for (const [step, { chosen, tapped }] of value.entries()) {
+      expect(tapped.map(({ name }) => name)).toEqual(names)
+      const of = (name: string) => tapped.find((each) => each.name === name)!
+      expect(of('model.embed_tokens').shape).toEqual([2, step === 0 ? LONGEST : 1, 32])
+      const { shape, values } = of('lm_head')
+      expect(shape).toEqual([2, 1, 96])
+      const rows = [values.slice(0, 96), values.slice(96)]
+      expect(rows.map((row) => row.indexOf(Math.max(...row)))).toEqual(chosen)
+    }
   })
 
   test('ends a sequence with the first of its end tokens, and the others go on', async () => {

@@ -1,9 +1,9 @@
-import { SkipCase, StageError } from '../../domain/errors.ts'
+import { StageError } from '../../domain/errors.ts'
 import type { Trace, ValueSpec } from '../../domain/tensor.ts'
 import type { Capabilities, RuntimeInfo } from '../contract.ts'
 import type { Task } from './attempts.ts'
 import { type KeptSessions, openOrTake, type SessionRequest, type TakenSession } from './kept-sessions.ts'
-import { refuseFormat, refuseInputs, refuseOutputs } from './refuse.ts'
+import { refuseFormat, refuseInputs, refuseOutputs, refuseTaps } from './refuse.ts'
 import type { Worker } from './worker-allocator.ts'
 
 /** A model to be run once on some inputs. */
@@ -21,7 +21,7 @@ interface OpenTask extends TakenSession {
 export async function openForCapture(worker: Worker, task: CaptureTask, kept: KeptSessions | null): Promise<OpenTask> {
   const { target, inputs, expects = [], taps } = task
   const { capabilities } = refuseAbsent(worker, task)
-  if (taps && !capabilities.taps) throw new SkipCase(`${target.name} cannot give taps`)
+  if (taps) refuseTaps(target, capabilities)
   refuseInputs(target, capabilities, inputs)
   refuseOutputs(target, capabilities, expects)
   return { capabilities, ...(await openOrTake(worker, task, kept)) }

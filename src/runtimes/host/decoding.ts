@@ -2,7 +2,7 @@ import { SkipCase, StageError } from '../../domain/errors.ts'
 import type { DecodeRequest, DecodeStep } from '../contract.ts'
 import { type AcquiredWorker, blaming, type Done, type Task, workTogether } from './attempts.ts'
 import { type KeptSessions, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
-import { refuseFormat } from './refuse.ts'
+import { refuseFormat, refuseTaps } from './refuse.ts'
 import { addWarmUp, type OpeningDurations } from './stage-durations.ts'
 import type { WorkerAllocator } from './worker-allocator.ts'
 
@@ -60,10 +60,11 @@ async function decodeWith<T>(
   }
 }
 
-function refuseDecoding({ worker: { probe }, task: { target, model } }: AcquiredWorker<DecodeTask>): void {
+function refuseDecoding({ worker: { probe }, task: { target, model, taps } }: AcquiredWorker<DecodeTask>): void {
   if (!probe.available) throw new StageError('compile', probe.reason)
   refuseFormat(probe, model)
   if (!probe.capabilities.decode) throw new SkipCase(`${target.name} cannot decode`)
+  if (taps) refuseTaps(target, probe.capabilities)
 }
 
 async function* stepsOf(

@@ -203,7 +203,7 @@ export class WorkerProxy {
   }
 
   async #stepDecode(session: number, request: DecodeRequest, step: number): Promise<DecodeStep> {
-    const tensors = new StepTensors(this.#limits.outputBytes)
+    const tensors = new StepTensors(this.#limits.outputBytes, request.taps)
     const force = request.force?.(step)
     const at = request.keep === 'full' ? undefined : request.keep.at?.(step)
     const params = { session, step, ...(force && { force }), ...(at && { at }) }
@@ -211,7 +211,7 @@ export class WorkerProxy {
       limitMs: this.#limits.runMs,
       doing: `decode step ${step}`,
       parse: (result) => parseDecodeStep(result, tensors, request, { step, at }),
-      onTensor: async (tensor, bytes) => tensors.add(tensor, bytes),
+      onTensor: (tensor, bytes) => tensors.add(tensor, bytes),
     })
   }
 

@@ -10,6 +10,10 @@ export function refuseFormat({ accepts }: RuntimeInfo, { format }: ModelRef): vo
   throw new StageError('compile', `it ${taken}, this is ${format}`)
 }
 
+export function refuseTaps({ name }: Target, { taps }: Capabilities): void {
+  if (!taps) throw new SkipCase(`${name} cannot give taps`)
+}
+
 /** A dtype or kind of input that a worker does not list cannot be expressed there: the case is skipped. */
 export function refuseInputs(target: Target, capabilities: Capabilities, inputs: Trace): void {
   for (const value of inputs.values) {

@@ -1,5 +1,5 @@
 import type { Logits } from '../../domain/logits.ts'
-import type { Tensor, TensorChunk, Trace } from '../../domain/tensor.ts'
+import type { Tensor, TensorChunk, TensorSink, Trace } from '../../domain/tensor.ts'
 import { memoryTrace } from '../../files/formats/memory-trace.ts'
 import { joinBytes } from '../../tensors/join-bytes.ts'
 import type { DecodeRequest, DecodeStep, SequenceStep } from '../contract.ts'
@@ -27,22 +27,37 @@ function wholeNumbers(rows: Rows): Tensor {
   return { dtype: 'int64', shape: [rows.length, width], bytes: new Uint8Array(values.buffer) }
 }
 
-/** The tensors of one step, which are small: a few numbers for every sequence, or one row of logits. */
+/** Comes before the names of taps, which may be those of logits. */
+const TAP = 'tap:'
+
+/**
+ * The tensors of one step. Those of logits are small: a few numbers for every sequence, or one row. Those of taps are not,
+ * so they go on at once.
+ */
 export class StepTensors {
   readonly #guard: TensorGuard
+  readonly #taps: TensorSink | undefined
+  readonly #tapped = new Set<string>()
   readonly #chunks = new Map<string, TensorChunk[]>()
 
-  constructor(limitBytes: number) {
+  constructor(limitBytes: number, taps?: TensorSink) {
     this.#guard = new TensorGuard(limitBytes)
+    this.#taps = taps
   }
 
-  add(params: UncheckedTensorParams, bytes: Uint8Array): void {
+  async add(params: UncheckedTensorParams, bytes: Uint8Array): Promise<void> {
     const chunk = this.#guard.accept(params, bytes)
-    this.#chunks.set(chunk.name, [...(this.#chunks.get(chunk.name) ?? []), chunk])
+    const { name } = chunk
+    if (this.#taps && name.startsWith(TAP)) {
+      this.#tapped.add(name)
+      await this.#taps({ ...chunk, name: name.slice(TAP.length) })
+    } else {
+      this.#chunks.set(name, [...(this.#chunks.get(name) ?? []), chunk])
+    }
   }
 
   finish(names: readonly string[]): void {
-    this.#guard.finish(names.map((name) => ({ name, kind: 'tensor', length: 1 })))
+    this.#guard.finish([...names, ...this.#tapped].map((name) => ({ name, kind: 'tensor', length: 1 })))
   }
 
   /** Numbers of a tensor that must have this shape; null stands for any size. */

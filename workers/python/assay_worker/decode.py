@@ -3,6 +3,9 @@ import numpy as np
 
 from .engine import StageFailure
 
+# Comes before the names of taps, which may be those of logits.
+TAP = "tap:"
+
 
 def failed(message):
     return StageFailure("run", message)

@@ -23,7 +23,7 @@ class Taps:
         self.modules = choose(model, asked)
         self.may_be_output = may_be_output(model)
         self.named = [name for name in self.modules if "*" not in asked]
-        self.give = None
+        self.give, self.sent_ms = None, 0
         for name, module in self.modules.items():
             module.register_forward_hook(self.hook_of(name), with_kwargs=True)
 

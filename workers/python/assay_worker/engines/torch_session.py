@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import torch
 import transformers
 
-from ..decode import Decodes, Decoding
+from ..decode import TAP, Decodes, Decoding
 from ..engine import Session, StageFailure
 from .torch_decode import WARM_STEPS, CachedModel, warm_decoding
 from .torch_devices import synchronize
@@ -94,7 +94,6 @@ class TorchSession(Decodes, Session):
             self.taps.listen(give)
         try:
             output, duration_ms = self.compute(fed)
-            duration_ms -= self.taps.sent_ms if self.taps else 0
             named = name_outputs(output)
             warnings = self.taps.finish(named) if self.taps else []
         finally:
@@ -140,7 +139,7 @@ class TorchSession(Decodes, Session):
             started = time.perf_counter()
             output = self.forward(**fed)
             synchronize(self.device)
-            duration_ms = (time.perf_counter() - started) * 1e3
+            duration_ms = (time.perf_counter() - started) * 1e3 - (self.taps.sent_ms if self.taps else 0)
         if self.program:
             self.program.end()
         return output, duration_ms
@@ -152,7 +151,15 @@ class TorchSession(Decodes, Session):
         return CachedModel(self)
 
     def decode_step(self, params, give):
-        return {**super().decode_step(params, give), "warnings": self.doubts()}
+        if self.taps is None:
+            return {**super().decode_step(params, give), "warnings": self.doubts()}
+        self.taps.listen(lambda name, value: give(f"{TAP}{name}", value))
+        try:
+            answer = super().decode_step(params, give)
+            # Logits have names of their own, so that no tap can have one of theirs.
+            return {**answer, "warnings": self.taps.finish({})}
+        finally:
+            self.taps.stop()
 
     def close(self):
         self.model = self.forward = self.program = self.taps = self.decoding = self.blame = None
