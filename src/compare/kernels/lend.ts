@@ -1,10 +1,21 @@
 import { chooseKernels } from './choose.ts'
 import type { KernelName, PairKernels } from './contract.ts'
+import type { LayerKernels } from './layer-contract.ts'
 import type { LogitKernels } from './logits-contract.ts'
 import { ScalarKernels } from './scalar.ts'
+import { ScalarLayerKernels } from './scalar-layers.ts'
 import { ScalarLogitKernels } from './scalar-logits.ts'
 import { WasmKernels } from './wasm.ts'
+import { wasmLayerKernels } from './wasm-layers.ts'
 import { WasmLogitKernels } from './wasm-logits.ts'
+
+let layerKernels: LayerKernels | null = null
+
+/** Whoever uses them leaves nothing there that others need: sums are taken out again before the next stretch is put in. */
+export function layerKernelsInUse(): LayerKernels {
+  layerKernels ??= kernelName() === 'wasm' ? wasmLayerKernels() : new ScalarLayerKernels()
+  return layerKernels
+}
 
 let chosen: KernelName | null = null
 

@@ -43,11 +43,18 @@ interface Exports {
 
 let compiled: Promise<WebAssembly.Module> | null = null
 
+const kernelBytes = () => Uint8Array.from(atob(KERNELS_WASM), (letter) => letter.charCodeAt(0))
+
 /** Once per process or page; every use gets an instance, and so memory, of its own. */
 export async function instantiate<T>(): Promise<T> {
-  compiled ??= WebAssembly.compile(Uint8Array.from(atob(KERNELS_WASM), (letter) => letter.charCodeAt(0)))
+  compiled ??= WebAssembly.compile(kernelBytes())
   const instance = await WebAssembly.instantiate(await compiled)
   return instance.exports as T
+}
+
+/** The same without waiting, for those who need it only once. */
+export function compileNow<T>(): T {
+  return new WebAssembly.Instance(new WebAssembly.Module(kernelBytes())).exports as T
 }
 
 export class WasmKernels implements PairKernels {

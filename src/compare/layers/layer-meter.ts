@@ -1,6 +1,10 @@
 import type { DType } from '../../domain/dtype.ts'
-import { valuesPerElement } from '../../tensors/bytes.ts'
+import { requireElements, valuesPerElement } from '../../tensors/bytes.ts'
 import { decodeDifferences, decodeNumbers } from '../../tensors/decode.ts'
+import type { LayerKernels } from '../kernels/layer-contract.ts'
+import * as of from '../kernels/layer-layout.ts'
+import { BLOCK, CHUNK } from '../kernels/layout.ts'
+import { layerKernelsInUse } from '../kernels/lend.ts'
 
 /** Sums over what a layer gave on both sides, in float64. They grow with neither the tensor nor the number of calls. */
 export interface LayerSums {
@@ -33,63 +37,76 @@ export interface LayerDTypes {
   readonly target: DType
 }
 
-/** Numbers that are decoded at once. */
-const BLOCK = 8192
-
 /** Measures a tensor of a layer as both sides compute it, stretch by stretch, in order. */
 export class LayerMeter {
   readonly #dtypes: LayerDTypes
   readonly #parts: number
-  readonly #rowLength: number | null
-  readonly #room: readonly [reference: Float64Array, target: Float64Array, difference: Float64Array]
-  #count = 0
-  #finite = 0
-  readonly #nonFinite = { reference: 0, target: 0, mismatched: 0 }
-  #maxAbs = 0
-  #abs = 0
-  readonly #squares = { difference: 0, reference: 0, target: 0 }
-  #product = 0
-  #signs = 0
-  #inRow = 0
-  readonly #row = { reference: 0, target: 0, product: 0 }
-  readonly #rows = { count: 0, zero: 0, cosines: 0, leastCosine: null as number | null }
+  readonly #rowLength: number
+  readonly #kernels: LayerKernels
+  readonly #state = new Float64Array(of.STATE_COUNT)
 
   /** Without rows, no cosines of rows are measured. */
-  constructor(dtypes: LayerDTypes, rowLength: number | null) {
+  constructor(dtypes: LayerDTypes, rowLength: number | null, kernels = layerKernelsInUse()) {
     this.#dtypes = dtypes
     this.#parts = valuesPerElement(dtypes.reference)
-    this.#rowLength = rowLength === null ? null : rowLength * this.#parts
-    const room = () => new Float64Array(BLOCK)
-    this.#room = [room(), room(), room()]
+    this.#rowLength = rowLength === null ? Infinity : rowLength * this.#parts
+    this.#kernels = kernels
+    this.#state[of.LEAST_COSINE] = 1
   }
 
   /** The next elements. */
   add(reference: Stretch, target: Stretch, elements: number): void {
-    const atOnce = BLOCK / this.#parts
+    const { reference: dtype, target: other } = this.#dtypes
+    const areFloats = dtype === 'float32' && other === 'float32'
+    const atOnce = areFloats ? CHUNK : BLOCK / this.#parts
+    this.#kernels.state.set(this.#state)
     for (let done = 0; done < elements; done += atOnce) {
       const count = Math.min(atOnce, elements - done)
-      this.#decode(reference, target, done, count)
-      this.#measure(count * this.#parts)
+      if (areFloats) this.#addFloats(reference, target, done, count)
+      else this.#addNumbers(reference, target, done, count)
     }
+    this.#state.set(this.#kernels.state)
   }
 
   get sums(): LayerSums {
+    const state = this.#state
+    const at = (place: number) => state[place]!
     return {
-      count: this.#count,
-      finite: this.#finite,
-      nonFinite: { ...this.#nonFinite },
-      maxAbs: this.#maxAbs,
-      abs: this.#abs,
-      squares: { ...this.#squares },
-      product: this.#product,
-      signs: this.#signs,
-      rows: { ...this.#rows },
+      count: at(of.COUNT),
+      finite: at(of.FINITE),
+      nonFinite: {
+        reference: at(of.NONFINITE_REFERENCE),
+        target: at(of.NONFINITE_TARGET),
+        mismatched: at(of.NONFINITE_MISMATCH),
+      },
+      maxAbs: at(of.MAX_ABS),
+      abs: at(of.ABS),
+      squares: {
+        difference: at(of.SQUARES_DIFFERENCE),
+        reference: at(of.SQUARES_REFERENCE),
+        target: at(of.SQUARES_TARGET),
+      },
+      product: at(of.PRODUCT),
+      signs: at(of.SIGNS),
+      rows: {
+        count: at(of.ROWS),
+        zero: at(of.ZERO_ROWS),
+        cosines: at(of.COSINES),
+        leastCosine: at(of.ROWS) > at(of.ZERO_ROWS) ? at(of.LEAST_COSINE) : null,
+      },
     }
   }
 
-  #decode(one: Stretch, two: Stretch, done: number, count: number): void {
+  #addFloats(one: Stretch, two: Stretch, done: number, count: number): void {
+    const { referenceChunk, targetChunk } = this.#kernels
+    referenceChunk.set(floatBytes(one, done, count))
+    targetChunk.set(floatBytes(two, done, count))
+    this.#kernels.measureFloats(count, this.#rowLength)
+  }
+
+  #addNumbers(one: Stretch, two: Stretch, done: number, count: number): void {
     const { reference: dtype, target: other } = this.#dtypes
-    const [reference, target, difference] = this.#room
+    const { reference, target, difference } = this.#kernels
     decodeNumbers(dtype, one.bytes, one.first + done, count, reference)
     decodeNumbers(other, two.bytes, two.first + done, count, target)
     if ((dtype === 'int64' || dtype === 'uint64') && other === dtype) {
@@ -98,86 +115,17 @@ export class LayerMeter {
     } else {
       for (let i = 0; i < count * this.#parts; i++) difference[i] = target[i]! - reference[i]!
     }
+    this.#kernels.measureNumbers(count * this.#parts, this.#rowLength)
   }
+}
 
-  #measure(numbers: number): void {
-    const rowLength = this.#rowLength ?? Infinity
-    for (let first = 0; first < numbers; ) {
-      const end = Math.min(numbers, first + rowLength - this.#inRow)
-      this.#measureRowPart(first, end)
-      this.#inRow += end - first
-      if (this.#inRow === rowLength) this.#endRow()
-      first = end
-    }
-  }
-
-  #measureRowPart(first: number, end: number): void {
-    const [reference, target, difference] = this.#room
-    let [finite, maxAbs, abs, signs] = [0, this.#maxAbs, 0, 0]
-    let [dd, rr, tt, rt] = [0, 0, 0, 0]
-    for (let i = first; i < end; i++) {
-      const [r, t, d] = [reference[i]!, target[i]!, difference[i]!]
-      if (r - r !== 0 || t - t !== 0) {
-        this.#countNonFinite(r, t)
-        continue
-      }
-      finite++
-      const error = Math.abs(d)
-      if (error > maxAbs) maxAbs = error
-      abs += error
-      dd += d * d
-      rr += r * r
-      tt += t * t
-      rt += r * t
-      signs += Math.sign(r) * Math.sign(t)
-    }
-    this.#count += end - first
-    this.#finite += finite
-    this.#maxAbs = maxAbs
-    this.#abs += abs
-    this.#signs += signs
-    this.#product += rt
-    this.#squares.difference += dd
-    this.#squares.reference += rr
-    this.#squares.target += tt
-    this.#row.reference += rr
-    this.#row.target += tt
-    this.#row.product += rt
-  }
-
-  #endRow(): void {
-    const { reference, target, product } = this.#row
-    const rows = this.#rows
-    rows.count++
-    const cosine = computeCosine(reference, target, product)
-    if (cosine === null) rows.zero++
-    else {
-      rows.cosines += cosine
-      rows.leastCosine = Math.min(rows.leastCosine ?? 1, cosine)
-    }
-    this.#inRow = 0
-    Object.assign(this.#row, { reference: 0, target: 0, product: 0 })
-  }
-
-  #countNonFinite(r: number, t: number): void {
-    const counts = this.#nonFinite
-    if (!Number.isFinite(r)) counts.reference++
-    if (!Number.isFinite(t)) counts.target++
-    if (!Object.is(r, t)) counts.mismatched++
-  }
+function floatBytes({ bytes, first }: Stretch, done: number, count: number): Uint8Array {
+  requireElements('float32', bytes, first + done, count)
+  return bytes.subarray((first + done) * 4, (first + done + count) * 4)
 }
 
 export interface Stretch {
   readonly bytes: Uint8Array
   /** The element to begin with. */
   readonly first: number
-}
-
-/** Within −1 and 1; null if one of the vectors is zero, or too large for its squares. */
-export function computeCosine(reference: number, target: number, product: number): number | null {
-  if (reference === 0 || target === 0 || reference + target === Infinity) return null
-  const squares = reference * target
-  // Exact for equal sides, unless the squares leave float64.
-  const norms = squares > 0 && squares < Infinity ? Math.sqrt(squares) : Math.sqrt(reference) * Math.sqrt(target)
-  return Math.max(-1, Math.min(1, product / norms))
 }

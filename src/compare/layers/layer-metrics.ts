@@ -1,6 +1,7 @@
 import type { Metric } from '../../domain/result.ts'
 import { metricMaker } from '../pairs/metrics.ts'
-import { computeCosine, type LayerSums } from './layer-meter.ts'
+import { computeCosine } from './cosine.ts'
+import type { LayerSums } from './layer-meter.ts'
 
 const NOTHING_FINITE = 'no value is finite on both sides'
 

@@ -1,5 +1,6 @@
 export { clearBins, countErrors } from './bins'
 export { addUp, inspect, look, promote, subtract } from './exact'
+export { measureFloats, measureNumbers } from './layer'
 export { addDistances, addRow } from './logits'
 export { largest } from './largest'
 export { findPeaks } from './peaks'
