@@ -1,17 +1,15 @@
 import { join } from 'node:path'
-import { layerMetrics } from '../../compare/layers/layer-metrics.ts'
 import type { FigureTable, Metric } from '../../domain/result.ts'
 import { formatNumber } from '../../domain/text.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import type { JointRun } from '../../runtimes/host/joint-capture.ts'
+import { conclude, type JudgedLayer, originText } from './judging/conclude.ts'
+import type { LayerJudging } from './judging/contract.ts'
+import { judgedMetrics, tabulateJudged } from './judging/describe-judged.ts'
+import { judgeLayers } from './judging/judge-layers.ts'
 import { LAYERS_FILE, type LayerRow, writeLayersFile } from './layers-file.ts'
-import type { PairedTensor } from './paired-streams.ts'
+import { findValue, type MeasuredLayer, type StepTensor, shapeOf, withMetrics } from './measured-layer.ts'
 import type { LayersCase } from './suite.ts'
-
-/** A tensor of one step: 0 is a forward pass, or the prompt of a text. */
-export interface StepTensor extends PairedTensor {
-  readonly step: number
-}
 
 /** What both sides gave, and how they ran. */
 export interface MeasuredRun {
@@ -22,38 +20,44 @@ export interface MeasuredRun {
   readonly retried: boolean
 }
 
-interface MeasuredLayer extends StepTensor {
-  readonly metrics: readonly Metric[]
-}
-
 /** Layers that are shown; the file has all. */
 const SHOWN = 10
 
-/** Measuring judges nothing: the numbers of all layers are kept, and the largest are shown. */
+/** The numbers of all layers are kept, and the largest are shown; layers are judged where limits are known. */
 export async function describeLayers(
   c: LayersCase,
   { tensors, runs, versions, retried }: MeasuredRun,
   chosen: Judgement['measurements'],
   lab: Lab,
+  judging: LayerJudging | null = null,
 ): Promise<Judgement> {
-  const layers = tensors.map((tensor) => ({ ...tensor, metrics: tensor.sums ? layerMetrics(tensor.sums) : [] }))
-  const measured = layers.filter(({ sums }) => sums !== null)
-  await keep(c, layers, lab)
+  const layers = withMetrics(tensors)
+  const judged = judging && (await judgeLayers(layers, judging))
+  await keep(c, layers, judged, lab)
   return {
-    verdict: 'captured',
-    reason: summarise(measured.length, layers.length),
+    ...(judged ? conclude(judged, judging.limits.source) : describeMeasured(layers)),
     flags: retried ? ['retried'] : [],
-    coverage: { compared: measured.length, expected: layers.length },
-    metrics: worstOver(measured),
+    metrics: judged ? withLimits(worstOver(layers), judgedMetrics(judged, judging)) : worstOver(layers),
     outputs: [],
     worst: [],
-    table: tabulate(layers),
+    table: judged ? tabulateJudged(judged) : tabulate(layers),
     measurements: {
       ...chosen,
       ...describeSide('reference', runs[0]!, versions[0]!),
       ...describeSide('target', runs[1]!, versions[1]!),
     },
   }
+}
+
+/** Nothing is judged. */
+function describeMeasured(layers: readonly MeasuredLayer[]): Pick<Judgement, 'verdict' | 'reason' | 'coverage'> {
+  const measured = layers.filter(({ sums }) => sums !== null).length
+  const coverage = { compared: measured, expected: layers.length }
+  return { verdict: 'captured', reason: summarise(measured, layers.length), coverage }
+}
+
+function withLimits(worst: readonly Metric[], judged: readonly Metric[]): Metric[] {
+  return worst.map((metric) => judged.find(({ name }) => name === metric.name) ?? metric)
 }
 
 function summarise(measured: number, all: number): string {
@@ -63,9 +67,16 @@ function summarise(measured: number, all: number): string {
     : `measured ${measured} of ${all} layers; ${LAYERS_FILE} says why not the others`
 }
 
-async function keep(c: LayersCase, layers: readonly MeasuredLayer[], lab: Lab): Promise<void> {
+async function keep(
+  c: LayersCase,
+  layers: readonly MeasuredLayer[],
+  judged: readonly JudgedLayer[] | null,
+  lab: Lab,
+): Promise<void> {
   const { model, mode, reference, target } = c
-  const content = { model, mode, reference: reference!, target, layers: layers.map(rowOf) }
+  const found = new Map(judged?.map((one) => [one.layer, one]))
+  const rows = layers.map((layer) => rowOf(layer, found.get(layer)))
+  const content = { model, mode, reference: reference!, target, layers: rows }
   const { folder } = await lab.step({ title: 'list the layers', stage: 'compare', key: null }, async (place) => {
     await writeLayersFile(join(place, LAYERS_FILE), content)
     return {}
@@ -73,16 +84,28 @@ async function keep(c: LayersCase, layers: readonly MeasuredLayer[], lab: Lab): 
   await lab.keep(LAYERS_FILE, join(folder, LAYERS_FILE))
 }
 
-function rowOf({ name, step, reference, target, sums, metrics, problem }: MeasuredLayer): LayerRow {
+function rowOf(layer: MeasuredLayer, judged: JudgedLayer | undefined): LayerRow {
+  const { name, step, reference, target, sums, metrics, problem } = layer
   return {
     name,
     step,
-    shape: [...(reference ?? target)!.shape],
+    shape: [...shapeOf(layer)],
     reference: reference?.dtype ?? null,
     target: target?.dtype ?? null,
     count: sums?.count ?? 0,
     metrics: Object.fromEntries(metrics.map((metric) => [metric.name, metric.value])),
     ...(problem !== undefined && { problem }),
+    ...(judged && { judged: describeJudged(judged) }),
+  }
+}
+
+function describeJudged({ standing, origin }: JudgedLayer): NonNullable<LayerRow['judged']> {
+  const checks = 'checks' in standing ? standing.checks : []
+  return {
+    standing: standing.kind,
+    limits: Object.fromEntries(checks.map(({ metric, limit }) => [metric.name, limit])),
+    ...('why' in standing && { why: standing.why }),
+    ...(origin && { origin: originText(origin) }),
   }
 }
 
@@ -109,10 +132,6 @@ function tabulate(layers: readonly MeasuredLayer[]): FigureTable {
   const rows = shown.map((layer) => [layer.name, ...COLUMNS.map((name) => shownValue(layer, name)), remark(layer)])
   const title = layers.length > rows.length ? `furthest off of ${layers.length} layers` : 'layers'
   return { head: [title, ...COLUMNS, ''], rows }
-}
-
-function findValue({ metrics }: MeasuredLayer, name: string): number | null {
-  return metrics.find((metric) => metric.name === name)?.value ?? null
 }
 
 /** What cannot be measured is further off than any number. */

@@ -10,6 +10,16 @@ const SCHEMA = 'assay/layers@1'
 
 const dtype = z.enum(Object.keys(DTYPES) as [DType, ...DType[]])
 
+const judged = z.strictObject({
+  /** unlimited: no limit is known for this layer. */
+  standing: z.enum(['within', 'over', 'unlimited', 'unmeasured']),
+  /** With the margin, of the metrics that were judged. */
+  limits: z.record(z.string(), z.number()),
+  why: z.string().optional(),
+  /** Where the error of a layer over its limit was made, in words. */
+  origin: z.string().optional(),
+})
+
 const row = z.strictObject({
   /** `name@1` is a second call in the same step, `name#0` an element of a tuple. */
   name: z.string(),
@@ -24,6 +34,8 @@ const row = z.strictObject({
   metrics: z.record(z.string(), jsonNumberOrNull),
   /** Why nothing was measured. */
   problem: z.string().optional(),
+  /** Where limits were known. */
+  judged: judged.optional(),
 })
 
 const file = z.strictObject({

@@ -12,6 +12,7 @@ import { readWhole } from '../../tensors/read-whole.ts'
 import { prepareFolderInputs } from '../tensors/folder-inputs.ts'
 import { requireRuntime, warmUp } from '../tensors/sides.ts'
 import { describeLayers, type MeasuredRun } from './describe-layers.ts'
+import { prepareJudging } from './judging/prepare-judging.ts'
 import { PairedStreams } from './paired-streams.ts'
 import type { LayersCase, LayersSuiteContext } from './suite.ts'
 
@@ -20,25 +21,53 @@ const EVERY_LAYER = ['*']
 
 /** Runs both sides at once on the same inputs and measures what each layer gives while they compute. */
 export async function measureLayers(c: LayersCase, lab: Lab, options: LayersSuiteContext): Promise<Judgement> {
-  const { pool } = options
-  warmUp(pool, [c.referenceTarget, c.underTest])
+  warmUp(options.pool, [c.referenceTarget, c.underTest])
   const digest = await folderDigest(c.path, options.digests)
   const inputs = await prepareFolderInputs({ c, lab, options, digest })
   const mask = await readMask(inputs.trace)
+  const title = 'measure every layer on both sides'
+  const request = { c, lab, options, inputs: inputs.trace, mask }
+  const measured = await measurePair({ ...request, title })
+  const judging = await prepareJudging({
+    judgedBy: options.judgedBy,
+    measureBaseline: (baseline) => measureBaseline(request, baseline),
+    replay: { absent: 'layers of this target cannot be run alone' },
+  })
+  return describeLayers(c, measured, inputs.measurements, lab, judging)
+}
+
+/** The reference computes once more, beside another trusted target. */
+async function measureBaseline(request: PairRequest, baseline: Target): Promise<MeasuredRun> {
+  await requireRuntime({ ...request.options, areDefaults: false }, 'reference', baseline)
+  const title = `measure every layer on the baseline ${baseline.name}`
+  return measurePair({ ...request, c: { ...request.c, underTest: baseline }, title })
+}
+
+/** What both sides compute on, and what is done with them. */
+interface PairRequest {
+  readonly c: LayersCase
+  readonly lab: Lab
+  readonly options: LayersSuiteContext
+  readonly inputs: Trace
+  readonly mask: PaddingMask | null
+}
+
+async function measurePair(request: PairRequest & { readonly title: string }): Promise<MeasuredRun> {
+  const { c, lab, options, inputs, mask, title } = request
   const versions: string[] = []
   for (const side of SIDES) versions.push((await requireRuntime(options, side, targetOf(c, side))).version)
   let measured: MeasuredRun | undefined
-  await lab.step({ title: 'measure every layer on both sides', stage: 'run', key: null }, async () => {
+  await lab.step({ title, stage: 'run', key: null }, async () => {
     let streams = new PairedStreams({ mask })
-    const tasks = await Promise.all(SIDES.map((side) => taskOf(c, side, inputs.trace, lab, options)))
-    const { value: runs, retried } = await pool.captureTogether(tasks, () => {
+    const tasks = await Promise.all(SIDES.map((side) => taskOf(c, side, inputs, lab, options)))
+    const { value: runs, retried } = await options.pool.captureTogether(tasks, () => {
       streams = new PairedStreams({ mask })
       return sinkInto(streams)
     })
     const tensors = streams.tensors.map((tensor) => ({ ...tensor, step: 0 }))
     measured = { tensors, runs, versions, retried }
   })
-  return describeLayers(c, measured!, inputs.measurements, lab)
+  return measured!
 }
 
 const targetOf = ({ referenceTarget, underTest }: LayersCase, side: Side): Target =>

@@ -2,6 +2,7 @@ import { UsageError } from '../../domain/errors.ts'
 import type { Values } from '../../options/table.ts'
 import type { PlanContext, Planned, SuiteRequest, SuiteWork } from '../contract.ts'
 import { locateModels, type ModelConfig, type ModelsAsked, readModels } from '../tensors/models-asked.ts'
+import { choicesOf, type JudgingAsked, readJudging } from './judging/judging-asked.ts'
 import { type LAYERS_OPTIONS, MODES, type Mode } from './options.ts'
 
 type LayersValues = Values<typeof LAYERS_OPTIONS>
@@ -12,6 +13,7 @@ const NO_TOLERANCE = { scope: ['full' as const], rtol: undefined, atol: undefine
 /** What was asked of the suite. */
 export interface LayersAsked extends ModelsAsked {
   readonly mode: Mode
+  readonly judging: JudgingAsked
 }
 
 function readLayers(request: SuiteRequest<LayersValues, ModelConfig>): LayersAsked {
@@ -21,25 +23,27 @@ function readLayers(request: SuiteRequest<LayersValues, ModelConfig>): LayersAsk
   const asked = readModels({ ...request, values: { ...values, ...NO_TOLERANCE } })
   const [another] = asked.targets.otherReferences
   if (another) throw new UsageError('layers', `give one --reference; layers are not compared with ${another.name} too`)
-  return { ...asked, mode: values.mode }
+  return { ...asked, mode: values.mode, judging: readJudging(values, asked.config) }
 }
 
 async function plan(asked: LayersAsked, context: PlanContext): Promise<Planned> {
-  const { cwd, mode, targets, choices, common } = asked
+  const { cwd, mode, judging, targets, choices, common } = asked
   const located = await locateModels(asked, context)
   const { layersSuite } = await import('./suite.ts')
+  const { loadJudging } = await import('./judging/load-judging.ts')
   const suite = layersSuite({
     ...choices,
     ...located,
     ...targets.forFolders,
     cwd,
     mode,
+    judgedBy: await loadJudging(judging, cwd),
     areDefaults: targets.areDefaults,
     pool: await context.pool(),
     contents: common.shard !== undefined,
   })
   const { seed, shapes, inputs } = choices
-  return { suites: [suite], choices: { mode, seed, shapes, inputs } }
+  return { suites: [suite], choices: { mode, ...choicesOf(judging), seed, shapes, inputs } }
 }
 
 export const LAYERS_WORK: SuiteWork<LayersValues, ModelConfig, LayersAsked> = {

@@ -9,6 +9,7 @@ import type { FolderNames } from '../tensors/discover-models.ts'
 import type { MakingOptions } from '../tensors/inputs.ts'
 import { refuseSame } from '../tensors/refuse-same.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from '../tensors/shapes.ts'
+import { type JudgedBy, refuseOthers } from './judging/load-judging.ts'
 import { measureLayers } from './measure-layers.ts'
 import type { Mode } from './options.ts'
 
@@ -22,6 +23,8 @@ export interface LayersSuiteOptions extends MakingOptions {
   readonly targets: readonly Target[]
   /** The targets are defaults, so one that is not available is skipped. */
   readonly areDefaults: boolean
+  /** null: layers are only measured. */
+  readonly judgedBy: JudgedBy | null
   readonly pool: Pool
   /** Put the content of every folder into the plan, so that shards of different models do not merge. */
   readonly contents: boolean
@@ -48,6 +51,11 @@ export function layersSuite(options: LayersSuiteOptions): Suite<LayersCase> {
     name: 'layers',
     async *collect() {
       const folders = discoverFolders(options.paths, options.cwd, options.ids, true)
+      refuseOthers(
+        options.judgedBy,
+        options.mode,
+        folders.map(({ name }) => name),
+      )
       for (const folder of folders) {
         const content = options.contents ? await folderDigest(folder.path, context.digests) : undefined
         for (const found of casesOf(folder, options)) {

@@ -7,7 +7,7 @@ import { freshFolder, runRequest } from '../../runs/testing/tiny-suite.ts'
 import type { InProcessKind } from '../../runtimes/contract.ts'
 import { inProcessPool, testTarget } from '../../runtimes/testing/in-process-ort.ts'
 import { type FoldersSuiteOptions, foldersSuite } from '../folders/suite.ts'
-import { layersSuite } from '../layers/suite.ts'
+import { type LayersSuiteOptions, layersSuite } from '../layers/suite.ts'
 import { type OnnxSuite, type OnnxSuiteOptions, onnxSuite } from '../onnx/suite.ts'
 
 /** A folder of its own with these files. */
@@ -71,12 +71,15 @@ export async function judgeFolders(folder: string, judging: Judging & { referenc
   }
 }
 
-/** Measures the layers of Hugging Face folders. */
-export async function measureFolders(folder: string, judging: Judging & { reference: string }): Promise<RunOutcome> {
+/** Measures the layers of Hugging Face folders, and judges them where it is said by what. */
+export async function measureFolders(
+  folder: string,
+  judging: Judging & { reference: string } & Partial<Pick<LayersSuiteOptions, 'judgedBy'>>,
+): Promise<RunOutcome> {
   const { kinds = [], run = {} } = judging
   const pool = inProcessPool(folder, kinds)
   try {
-    const sides = { reference: testTarget(judging.reference), pool }
+    const sides = { reference: testTarget(judging.reference), pool, judgedBy: judging.judgedBy ?? null }
     return await runSuites(
       folder,
       [layersSuite({ ...suiteOptions(folder, judging), ...sides, mode: 'model-forward' })],
