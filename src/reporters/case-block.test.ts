@@ -61,3 +61,11 @@ test('a long command that ran is wrapped, not cut', () => {
   expect(ran.join(' ')).toBe(`target: command ${command}`)
   expect(Math.max(...ran.map((line) => line.length))).toBeLessThanOrEqual(67)
 })
+
+test('a table is shown whatever the verdict is', () => {
+  const table = { head: ['layer', 'rel_l2', ''], rows: [['norm', '0.5', 'made there']] }
+  const lines = caseBlock({ ...failedResult, table }, { style, verbose: false, folder: '', durationMs: undefined })
+  expect(lines.map((line) => line.trimEnd())).toEqual(
+    expect.arrayContaining(['  layer  rel_l2', '  norm      0.5  made there']),
+  )
+})

@@ -17,6 +17,7 @@ import {
 import { curveLines } from './curve-lines.ts'
 import { entryText } from './expected-lines.ts'
 import { brokenMetrics, errorText, judgedVerdict, metricText, metricWithProvenance, withinLimit } from './explain.ts'
+import { figureTable } from './figure-lines.ts'
 import { paintVerdict, type Style } from './style.ts'
 
 export interface BlockOptions {
@@ -48,6 +49,7 @@ export function caseBlock(result: Result, options: BlockOptions): string[] {
     ...write('compared', coverageText(result)),
     ...(result.error ? errorLines(result.error, options) : []),
     ...curveLines(result.curves ?? [], options.style).map((line) => `  ${line}`),
+    ...(result.table ? figureTable(result.table, options.style).map((line) => `  ${line}`) : []),
     ...caseMetrics(result).flatMap((metric) => write('metric', metricLine(metric, options.style))),
     ...outputLines(result, options),
     ...(result.figures ?? []).flatMap((figure, i) => write(i === 0 ? 'figures' : '', cleanProse(figure))),

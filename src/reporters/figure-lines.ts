@@ -20,7 +20,7 @@ export function figureLines(results: readonly Result[], style: Style): string[] 
 const NAME_PART = 0.5
 
 /** What follows the figures is a remark. */
-function figureTable({ head, rows }: FigureTable, style: Style): string[] {
+export function figureTable({ head, rows }: FigureTable, style: Style): string[] {
   const widest = Math.floor(style.columns * NAME_PART)
   const cleaned = [head, ...rows].map(([name = '', ...cells]) => {
     return [shortenMiddle(cleanText(name), widest), ...cells.map((cell) => cleanText(cell))]
