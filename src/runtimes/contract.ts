@@ -32,6 +32,8 @@ export interface Capabilities {
   /** Kinds of values it takes and gives. */
   readonly kinds: readonly TransferKind[]
   readonly taps: boolean
+  /** Taps may name what goes into a layer (`name:in`), and a run with taps may give that in place of what was computed. */
+  readonly replay?: boolean
   readonly decode: boolean
   readonly profile: boolean
   /** Sessions may see memory left by earlier ones, so a failure is checked again in a fresh worker. */

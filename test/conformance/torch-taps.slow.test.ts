@@ -110,6 +110,53 @@ describeWithPython('outputs of submodules', 'torch, transformers', () => {
     expect(captured.warnings).toEqual(['module "idle" was not called'])
   })
 
+  test('can be those of what goes in, by place and by name', async () => {
+    const captured = await captureTaps(pool, trusted, await network(), X, ['again:in', 'only:in', 'only'])
+    expect(shown(captured.tensors)).toMatchObject({
+      'again:in#0': [1, 2],
+      'again@1:in#0': [2, 3],
+      'only:in#x': [1, 2],
+      only: [11, 22],
+    })
+    const all = await captureTaps(pool, trusted, await network(), X, ['*:in'])
+    expect([...all.tensors.keys()]).toEqual([
+      ...['again:in#0', 'again@1:in#0', 'pair:in#0', 'named:in#0', 'only:in#x', 'changed:in#0'],
+      ...['blocks.0:in#0', 'blocks.0.broken:in#0', 'blocks.1:in#0', 'blocks.1.broken:in#0', 'y:in#0'],
+      ...['y', 'z.deep.0', 'rest'],
+    ])
+  })
+
+  test('are computed on what the host gives in place of what goes in', async () => {
+    const given = { 'only:in#x': floats([5, 6]), 'again@1:in#0': floats([100, 200]) }
+    const inputs = traceOf({ x: floats([1, 2]), ...given })
+    const captured = await captureTaps(pool, trusted, await network(), inputs, ['only', 'again', 'blocks.0'])
+    expect(shown(captured.tensors)).toMatchObject({
+      only: [55, 66],
+      again: [2, 3],
+      'again@1': [101, 201],
+      'blocks.0': [1, 2],
+      rest: [1101, 1201],
+    })
+    expect(captured.warnings).toEqual([])
+  })
+
+  test('do not come where what the host gives does not fit', async () => {
+    const given = { 'only:in#x': floats([5, 6, 7]), 'pair:in#z': floats([1, 2]) }
+    const inputs = traceOf({ x: floats([1, 2]), ...given })
+    const captured = await captureTaps(pool, trusted, await network(), inputs, ['only', 'pair', 'named'])
+    expect([...captured.tensors.keys()]).toEqual(['named#first', 'named#rest#second', 'y', 'z.deep.0', 'rest'])
+    expect(captured.warnings).toEqual([
+      '"pair" takes none of the tensors that it was given',
+      '"only" takes a tensor of shape (2,) here, and was given (3,)',
+    ])
+  })
+
+  test('are fed only where taps are asked for', async () => {
+    const inputs = traceOf({ x: floats([1, 2]), 'only:in#x': floats([5, 6]) })
+    const error = await failureOf(captureTensors(pool, trusted, await network(), inputs))
+    expect(error.message).toContain('there is no input "only:in#x"')
+  })
+
   test('do not come where none were asked for', async () => {
     const captured = await captureTensors(pool, trusted, await network(), X)
     expect([...captured.tensors.keys()]).toEqual(['y', 'z.deep.0', 'rest'])

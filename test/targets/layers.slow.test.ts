@@ -1,6 +1,8 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { type LayerRow, readLayersFile } from '../../src/suites/layers/layers-file.ts'
+import { writeLayerThresholds } from '../../src/suites/layers/thresholds/layer-thresholds.ts'
 import { assay, assayJson, project } from '../support/assay.ts'
 import { describeWithPython, TEST_PYTHON } from '../support/python.ts'
 
@@ -57,6 +59,65 @@ describeWithPython('every layer of a PyTorch model', 'torch, transformers', () =
     expect(off).not.toContain('model.layers.1.self_attn.q_proj')
   })
 })
+
+describeWithPython('layers of a PyTorch model that are judged', 'torch, transformers', () => {
+  let folder: string
+  const env = { ASSAY_PYTHON: TEST_PYTHON ?? 'python3' }
+
+  beforeAll(async () => {
+    folder = project()
+    expect((await assay(['micro', 'llama', '-o', 'tiny'], folder)).code).toBe(0)
+    cpSync(join(folder, 'tiny'), join(folder, 'faulty'), { recursive: true })
+    spoilWeight(join(folder, 'faulty/model.safetensors'), `${FAULTY}.weight`)
+  })
+
+  async function judge(target: string, ...more: readonly string[]) {
+    const args = ['layers', 'tiny', '--mode', 'model-forward', '--reference', 'torch:cpu', '--target', target, ...more]
+    const { results, run, stderr } = await assayJson(args, folder, env)
+    const [result] = results
+    const file = result!.artifacts.find(({ name }) => name === 'layers.json')
+    expect(file, stderr).toBeDefined()
+    const path = join(folder, '.assay/runs', run.id, file!.path)
+    return { result: result!, path, ...(await readLayersFile(path)) }
+  }
+
+  test('pass by limits learnt from another run of the baseline, on other inputs', async () => {
+    const learnt = await judge('torch:cpu,dtype=bf16', '--seed', '1')
+    const limits = limitsOf(learnt.layers)
+    const { model, mode, reference, target: baseline } = learnt
+    const head = { model, mode, reference, baseline, created: '2026-01-01T00:00:00Z', environment: {} }
+    await writeLayerThresholds(join(folder, 'limits.json'), { ...head, layers: limits })
+    const { result } = await judge('torch:cpu,dtype=bf16', '--thresholds', 'limits.json', '--seed', '2')
+    expect(result).toMatchObject({ verdict: 'pass', coverage: { compared: 49, expected: 49 } })
+  })
+
+  test('show the one where an error is made, and that it came into the others', async () => {
+    const { result, layers } = await judge('torch:cpu,dtype=bf16,model=faulty', '--baseline', 'torch:cpu,dtype=bf16')
+    expect(result.reason).toMatch(new RegExp(`^\\d+ of 49 layers are over their limit, the first is ${FAULTY}; `))
+    expect(result.reason).toMatch(new RegExp(`; made there: ${FAULTY}$`))
+    const origins = new Map(layers.flatMap(({ name, judged }) => (judged?.origin ? [[name, judged.origin]] : [])))
+    expect([...origins].filter(([, origin]) => origin === 'made there')).toEqual([[FAULTY, 'made there']])
+    for (const name of ['model.layers.1.self_attn#0', 'model.layers.1', 'model#last_hidden_state']) {
+      expect([name, origins.get(name)]).toEqual([name, `contains ${FAULTY}`])
+    }
+    for (const name of ['model.layers.2', 'model.norm', 'lm_head', 'logits']) {
+      expect([name, origins.get(name)]).toEqual([name, 'came in'])
+    }
+  })
+})
+
+/** As a file of thresholds has them, from one run. */
+function limitsOf(layers: readonly LayerRow[]) {
+  const directions = { rel_l2: 'lower', row_cosine: 'higher', cosine: 'higher' } as const
+  return layers.map(({ name, shape, metrics }) => {
+    const found = Object.entries(directions).flatMap(([metric, direction]) => {
+      const value = metrics[metric]
+      const statistic = direction === 'lower' ? ('p99' as const) : ('p1' as const)
+      return value == null ? [] : [[metric, { direction, value, statistic, count: 1 }] as const]
+    })
+    return { name, shape, metrics: Object.fromEntries(found) }
+  })
+}
 
 /** Doubles the weights of one layer. */
 function spoilWeight(path: string, name: string): void {

@@ -76,6 +76,7 @@ export function capabilities(hello: Fields): Capabilities {
     ...(hello.outputDtypes != null && { outputDtypes: dtypes(hello.outputDtypes, 'hello outputDtypes') }),
     kinds: TRANSFER_KINDS.filter((kind) => kinds.includes(kind)),
     taps: can.taps === true,
+    replay: can.replay === true,
     decode: can.decode === true,
     profile: can.profile === true,
     sharedMemory: can.sharedMemory === true,

@@ -1,22 +1,19 @@
-import { resolve } from 'node:path'
 import type { PaddingMask } from '../../compare/layers/real-positions.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Trace } from '../../domain/tensor.ts'
-import type { Side } from '../../domain/verdict.ts'
 import { folderDigest } from '../../models/hugging-face/model-folder.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
-import type { CaptureTask } from '../../runtimes/host/capture-task.ts'
-import type { JointSink } from '../../runtimes/host/joint-capture.ts'
 import { decodeBigInts } from '../../tensors/decode.ts'
 import { readWhole } from '../../tensors/read-whole.ts'
 import { prepareFolderInputs } from '../tensors/folder-inputs.ts'
 import { requireRuntime, warmUp } from '../tensors/sides.ts'
 import { describeLayers, type MeasuredRun } from './describe-layers.ts'
+import { replayModules } from './judging/module-replay.ts'
 import { prepareJudging } from './judging/prepare-judging.ts'
+import { type PairRequest, SIDES, sinkInto, targetOf, taskOf } from './pair-tasks.ts'
 import { PairedStreams } from './paired-streams.ts'
 import type { LayersCase, LayersSuiteContext } from './suite.ts'
 
-const SIDES = ['reference', 'target'] as const
 const EVERY_LAYER = ['*']
 
 /** Runs both sides at once on the same inputs and measures what each layer gives while they compute. */
@@ -31,7 +28,7 @@ export async function measureLayers(c: LayersCase, lab: Lab, options: LayersSuit
   const judging = await prepareJudging({
     judgedBy: options.judgedBy,
     measureBaseline: (baseline) => measureBaseline(request, baseline),
-    replay: { absent: 'layers of this target cannot be run alone' },
+    replay: () => replayModules(request),
   })
   return describeLayers(c, measured, inputs.measurements, lab, judging)
 }
@@ -43,23 +40,14 @@ async function measureBaseline(request: PairRequest, baseline: Target): Promise<
   return measurePair({ ...request, c: { ...request.c, underTest: baseline }, title })
 }
 
-/** What both sides compute on, and what is done with them. */
-interface PairRequest {
-  readonly c: LayersCase
-  readonly lab: Lab
-  readonly options: LayersSuiteContext
-  readonly inputs: Trace
-  readonly mask: PaddingMask | null
-}
-
 async function measurePair(request: PairRequest & { readonly title: string }): Promise<MeasuredRun> {
-  const { c, lab, options, inputs, mask, title } = request
+  const { c, lab, options, mask, title } = request
   const versions: string[] = []
   for (const side of SIDES) versions.push((await requireRuntime(options, side, targetOf(c, side))).version)
   let measured: MeasuredRun | undefined
   await lab.step({ title, stage: 'run', key: null }, async () => {
     let streams = new PairedStreams({ mask })
-    const tasks = await Promise.all(SIDES.map((side) => taskOf(c, side, inputs, lab, options)))
+    const tasks = SIDES.map((side) => taskOf(request, side, EVERY_LAYER))
     const { value: runs, retried } = await options.pool.captureTogether(tasks, () => {
       streams = new PairedStreams({ mask })
       return sinkInto(streams)
@@ -68,29 +56,6 @@ async function measurePair(request: PairRequest & { readonly title: string }): P
     measured = { tensors, runs, versions, retried }
   })
   return measured!
-}
-
-const targetOf = ({ referenceTarget, underTest }: LayersCase, side: Side): Target =>
-  side === 'reference' ? referenceTarget : underTest
-
-async function taskOf(
-  c: LayersCase,
-  side: Side,
-  inputs: Trace,
-  { signal }: Lab,
-  { cwd }: LayersSuiteContext,
-): Promise<CaptureTask> {
-  const target = targetOf(c, side)
-  const path = target.options.model === undefined ? c.path : resolve(cwd, target.options.model)
-  return { target, side, signal, model: { format: 'huggingface', path }, inputs, taps: EVERY_LAYER }
-}
-
-function sinkInto(streams: PairedStreams): JointSink {
-  return {
-    sinks: SIDES.map((side) => (chunk) => streams.take(side, chunk)),
-    ended: (run) => streams.end(SIDES[run]!),
-    failed: (error) => streams.stop(error),
-  }
 }
 
 /** null: the model takes no mask, so nothing is padding. */

@@ -57,13 +57,15 @@ class Session:
     # Whether the first run of every shape compiles, so that warm(inputs), and decode_warm(inputs, params) where it decodes,
     # are called before it; they give durationMs and compileMs, or nothing if there was nothing to do.
     warms = False
+    # Whether a run may have tensors for the inputs of modules, such as `name:in#0`.
+    replays = False
 
     def run(self, inputs):
         """Outputs of checked inputs, a value by name."""
         raise NotImplementedError
 
-    # Optional, in place of run: stream(inputs, give) sends outputs while they are computed, by give(name, value), and gives
-    # the answer's durationMs and warnings.
+    # Optional, in place of run: stream(inputs, give, replayed) sends outputs while they are computed, by give(name, value),
+    # and gives the answer's durationMs and warnings. `replayed` are the tensors for inputs of modules.
     # Optional: decode_start(inputs, params) and decode_step(params, give), which give the answers of the protocol.
 
     def close(self):

@@ -26,8 +26,8 @@ export interface LayerLimits {
 export interface LayerJudging {
   readonly limits: LayerLimits
   readonly margin: number
-  /** null: nothing can be run alone here; the text says why. */
-  readonly replay: LocalReplay | { readonly absent: string }
+  /** Asked for only where a layer is over its limit; the text says why nothing can be run alone. */
+  readonly replay: () => Promise<LocalReplay | { readonly absent: string }>
 }
 
 /** A figure of a layer beside its limit. */

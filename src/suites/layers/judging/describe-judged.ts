@@ -20,11 +20,11 @@ export function tabulateJudged(judged: readonly JudgedLayer[]): FigureTable {
 
 function rank(one: JudgedLayer, first: JudgedLayer | undefined): number {
   if (one.origin?.kind === 'made there' || one === first) return Infinity
-  return worstCheck(one)?.ratio ?? (one.standing.kind === 'over' ? Number.MAX_VALUE : -1)
+  return shownCheck(one)?.ratio ?? (one.standing.kind === 'over' ? Number.MAX_VALUE : -1)
 }
 
 function rowOf(one: JudgedLayer): string[] {
-  const check = worstCheck(one)
+  const check = shownCheck(one)
   const figures = check
     ? [check.metric.name, formatNumber(check.metric.value), formatNumber(check.limit), formatNumber(check.ratio)]
     : ['', 'not measured', '', '']
@@ -37,10 +37,10 @@ function remark({ standing, origin }: JudgedLayer): string {
   return [origin && originText(origin), why].filter(Boolean).join('; ')
 }
 
-/** Over its limit first. */
-function worstCheck({ standing }: JudgedLayer): Check | undefined {
-  const checks = 'checks' in standing ? [...standing.checks] : []
-  return checks.sort((a, b) => Number(a.isWithin) - Number(b.isWithin) || b.ratio - a.ratio)[0]
+/** What is over its limit; otherwise the error. */
+function shownCheck({ standing }: JudgedLayer): Check | undefined {
+  const checks = 'checks' in standing ? standing.checks : []
+  return checks.find(({ isWithin }) => !isWithin) ?? checks[0]
 }
 
 /** Of every judged metric the value that is furthest over its limit, or nearest to it. */

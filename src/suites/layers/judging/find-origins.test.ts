@@ -30,14 +30,14 @@ async function judged(free: Readonly<Record<string, number>>, alone: Readonly<Re
   const judging: LayerJudging = {
     limits: limitsOfBaseline('bf16', withMetrics(Object.keys(free).map((name) => layer(name, 0.01)))),
     margin: 2,
-    replay: {
+    replay: async () => ({
       isPart,
       isWhole: (name) => name === 'logits',
       measureLocal: async (names) => {
         asked.push(names)
         return new Map(names.flatMap((name) => (name in alone ? [[name, localError(alone[name]!)] as const] : [])))
       },
-    },
+    }),
   }
   const all = await judgeLayers(withMetrics(Object.entries(free).map(([name, error]) => layer(name, error))), judging)
   const origins = all.flatMap((one) => (one.origin ? [`${one.layer.name}: ${originText(one.origin)}`] : []))

@@ -11,7 +11,7 @@ export async function findOrigins(
   over: readonly MeasuredLayer[],
   judging: LayerJudging,
 ): Promise<ReadonlyMap<MeasuredLayer, ErrorOrigin>> {
-  const { replay } = judging
+  const replay = await judging.replay()
   if ('absent' in replay) return new Map(over.map((layer) => [layer, { kind: 'not replayed', why: replay.absent }]))
   const parts = over.filter(({ name }) => !replay.isWhole(name))
   const errors = await replay.measureLocal([...new Set(parts.map(({ name }) => name))])

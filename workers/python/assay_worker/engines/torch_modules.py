@@ -1,4 +1,4 @@
-"""Outputs of submodules as they are computed, and whose fault an exception is."""
+"""Inputs and outputs of submodules as they are computed, and whose fault an exception is."""
 import dataclasses
 import inspect
 import sys
@@ -8,43 +8,68 @@ import traceback
 from ..engine import StageFailure
 from ..frames import HostGone, ProtocolBroken
 from .torch_folder import did_you_mean, one_line, refused, shortened
+from .torch_inputs import INPUTS, Feeds, walk_inputs
 from .torch_values import from_torch, walk
 
 TRACEBACK_LINES = 24
 
 
 class Taps:
-    """Forward hooks, put on once; while a run listens, each sends what its module gave at once.
+    """Forward hooks, put on once; while a run listens, each sends what went into its module, or what it gave, at once.
 
-    `name` is the first call in a run, `name@1` the second; `name#0#key` is an element of a tuple or dict.
+    `name` is the first call in a run, `name@1` the second; `name#0#key` is an element of a tuple or dict, `name:in#0` and
+    `name:in#mask` are arguments.
     """
 
     def __init__(self, model, asked):
-        self.modules = choose(model, asked)
+        self.modules = choose(model, [name for name in asked if not name.endswith(INPUTS)])
+        self.entered = choose(model, [name.removesuffix(INPUTS) for name in asked if name.endswith(INPUTS)])
         self.may_be_output = may_be_output(model)
-        self.named = [name for name in self.modules if "*" not in asked]
+        self.named = [name for name in asked if not name.startswith("*")]
         self.give, self.sent_ms = None, 0
+        for name, module in {**self.modules, **self.entered}.items():
+            module.register_forward_pre_hook(self.hook_before(name), with_kwargs=True)
         for name, module in self.modules.items():
-            module.register_forward_hook(self.hook_of(name), with_kwargs=True)
+            module.register_forward_hook(self.hook_after(name), with_kwargs=True)
 
-    def hook_of(self, name):
-        def hook(_module, _positional, _keyword, output):
-            if self.give is not None:
-                started = time.perf_counter()
-                self.send(name, output)
-                self.sent_ms += (time.perf_counter() - started) * 1e3
+    def hook_before(self, name):
+        def hook(_module, positional, keyword):
+            if self.give is None:
+                return None
+            title = numbered(name, self.entries)
+            if name in self.entered:
+                self.timed(lambda: self.send_inputs(title, positional, keyword))
+            return self.feeds.put(title, positional, keyword)
         return hook
 
-    def listen(self, give):
-        self.give, self.calls, self.held = give, {}, []
+    def hook_after(self, name):
+        def hook(_module, _positional, _keyword, output):
+            if self.give is not None:
+                self.timed(lambda: self.send(name, output))
+        return hook
+
+    def listen(self, give, fed=None):
+        self.give, self.feeds = give, Feeds(fed or {})
+        self.entries, self.calls, self.held = {}, {}, []
         # Time that sending took in the middle of computing.
         self.sent_ms = 0
 
+    def timed(self, send):
+        started = time.perf_counter()
+        send()
+        self.sent_ms += (time.perf_counter() - started) * 1e3
+
+    def send_inputs(self, title, positional, keyword):
+        for path, tensor in walk_inputs(positional, keyword):
+            name = "#".join((f"{title}{INPUTS}", *path))
+            self.give(name, from_torch(name, tensor))
+
     def send(self, name, output):
-        call = self.calls.get(name, 0)
-        self.calls[name] = call + 1
+        call = numbered(name, self.calls)
+        if call in self.feeds.misfits:
+            return
         for path, tensor in walk(output):
-            title = "#".join((name if call == 0 else f"{name}@{call}", *path))
+            title = "#".join((call, *path))
             if title == name and self.may_be_output(name):
                 self.held.append((title, tensor.detach().clone()))
             else:
@@ -60,7 +85,16 @@ class Taps:
         for title, tensor in held:
             free = f"{title}@0" if title in outputs else title
             give(free, from_torch(free, tensor))
-        return [f'module "{name}" was not called' for name in self.named if name not in self.calls]
+        asked = dict.fromkeys(name.removesuffix(INPUTS) for name in self.named)
+        missed = [f'module "{name}" was not called' for name in asked if name not in self.entries]
+        return [*missed, *self.feeds.misfits.values()]
+
+
+def numbered(name, counts):
+    """The first call has the name alone."""
+    call = counts.get(name, 0)
+    counts[name] = call + 1
+    return name if call == 0 else f"{name}@{call}"
 
 
 def may_be_output(model):

@@ -87,11 +87,15 @@ class TorchSession(Decodes, Session):
             "attention": str(getattr(model.config, "_attn_implementation", None)), **origin,
         }
 
-    def stream(self, inputs, give):
+    @property
+    def replays(self):
+        return self.taps is not None
+
+    def stream(self, inputs, give, replayed):
         """Sends outputs while they are computed; gives the duration and what is to be said against the run."""
         fed = self.feed(inputs)
         if self.taps:
-            self.taps.listen(give)
+            self.taps.listen(give, replayed)
         try:
             output, duration_ms = self.compute(fed)
             named = name_outputs(output)
