@@ -1,9 +1,9 @@
 import { StageError } from '../../domain/errors.ts'
+import type { MetricShape } from '../../files/formats/metric-prefix.ts'
 import type { Judgement } from '../../runs/contract.ts'
 import { METRICS, type MetricName, type SequenceSummary } from './gates/contract.ts'
 import type { MeasuredSequence } from './gates/summarise-sequence.ts'
 import { writeMetricFiles } from './store/metric-files.ts'
-import type { MetricShape } from './store/metric-names.ts'
 import { type SequencesFile, writeSequences } from './store/sequences-file.ts'
 
 /** What was learnt about a baseline, and its source. */

@@ -6,8 +6,10 @@ import { cleanText } from '../../../domain/text.ts'
 import { writeFileAtomic } from '../../../files/disk/atomic.ts'
 import { nearFile } from '../../../files/disk/near-file.ts'
 import { readText } from '../../../files/disk/regular-file.ts'
+import { parseDecimal } from '../../../files/formats/decimal.ts'
+import { type MetricShape, metricPrefix } from '../../../files/formats/metric-prefix.ts'
 import type { MetricName } from '../gates/contract.ts'
-import { type MetricFileName, type MetricShape, metricPrefix, parseMetricName } from './metric-names.ts'
+import { type MetricFileName, parseMetricName } from './metric-names.ts'
 
 /** About ten million tokens; nobody measures so many. */
 const LARGEST = 2 ** 28
@@ -62,8 +64,6 @@ function noFolder(folder: string, cwd: string): UsageError {
   return new UsageError('metrics', `${folder} is not a folder of metric files; ${hint}`)
 }
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
-
 /** Every number of a file; whatever is none is refused with its line, because a threshold would hide it. */
 export async function readMetricFile({ path, metric }: Pick<MetricFile, 'path' | 'metric'>): Promise<Float64Array> {
   const [header = '', ...lines] = (await readText(path, LARGEST)).replace(/^\ufeff/, '').split(/\r?\n/)
@@ -73,7 +73,7 @@ export async function readMetricFile({ path, metric }: Pick<MetricFile, 'path' |
     throw new FormatError('metrics', `${path} has a header and no values; measure again, or delete it`)
   }
   return Float64Array.from(lines, (line, i) => {
-    const value = NUMBER.test(line.trim()) ? Number(line) : Number.NaN
+    const value = parseDecimal(line.trim())
     if (!Number.isFinite(value)) throw refused(path, i + 2, line, 'a finite number')
     return value
   })

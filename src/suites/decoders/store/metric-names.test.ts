@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { metricPrefix, modelInNames, parseMetricName } from './metric-names.ts'
+import { metricPrefix, modelInNames } from '../../../files/formats/metric-prefix.ts'
+import { parseMetricName } from './metric-names.ts'
 
 const SHAPE = { newTokens: 128, batchSize: 8, promptLength: 64, dtype: 'fp16' }
 const MISTRAL = '--tmp--aiu-fms-testing-utils--models--Mistral-7B-Instruct-v0.3'

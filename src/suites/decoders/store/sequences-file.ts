@@ -4,8 +4,8 @@ import { toJson } from '../../../domain/json.ts'
 import { writeFileAtomic } from '../../../files/disk/atomic.ts'
 import { readCheckedJson } from '../../../files/formats/checked-json.ts'
 import { jsonNumber } from '../../../files/formats/json-shape.ts'
+import { metricPrefix } from '../../../files/formats/metric-prefix.ts'
 import type { SequenceSummary } from '../gates/contract.ts'
-import { metricPrefix } from './metric-names.ts'
 
 const SCHEMA = 'assay/sequences@1'
 /** How the name of such a file ends. */

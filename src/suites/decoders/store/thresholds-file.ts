@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { toJson } from '../../../domain/json.ts'
 import { writeFileAtomic } from '../../../files/disk/atomic.ts'
 import { readCheckedJson } from '../../../files/formats/checked-json.ts'
-import { modelInNames } from './metric-names.ts'
+import { modelInNames } from '../../../files/formats/metric-prefix.ts'
 import { metricShape } from './sequences-file.ts'
 
 const SCHEMA = 'assay/thresholds@1'

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { UsageError } from '../../../domain/errors.ts'
-import { type MetricShape, parsePrefix } from '../store/metric-names.ts'
+import { type MetricShape, parsePrefix } from '../../../files/formats/metric-prefix.ts'
 
 /** A folder with tokens and logits of one batch, as aiu-fms-testing-utils saves them. */
 export interface InfoFolder {

@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StageError, UsageError } from '../../../domain/errors.ts'
 import { explainWriteError } from '../../../files/disk/atomic.ts'
+import { metricPrefix } from '../../../files/formats/metric-prefix.ts'
 import type { DecoderShape } from '../../../models/prompts/decoder-shapes.ts'
 import type { Lab } from '../../../runs/contract.ts'
 import type { ValidationInfoFiles } from '../../../runtimes/python/validation-info.ts'
 import type { DecodedSide } from '../decode-side.ts'
 import type { DecoderModel } from '../decoder-model.ts'
-import { metricPrefix } from '../store/metric-names.ts'
 import type { TraceRole } from '../store/trace-store.ts'
 
 /** What a folder's name says of a batch. */

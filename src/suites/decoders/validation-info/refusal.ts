@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
+import { modelInNames } from '../../../files/formats/metric-prefix.ts'
 import type { SavedContent, SavedSequence } from '../../../runtimes/python/validation-info.ts'
 import type { DecoderModel } from '../decoder-model.ts'
-import { modelInNames } from '../store/metric-names.ts'
 import type { InfoFolder } from './info-folders.ts'
 
 /** A folder with what was found in it. */
