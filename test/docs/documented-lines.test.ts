@@ -187,7 +187,8 @@ const LAYERS: readonly Documented[] = [
   },
   {
     line: 'python3 get_thresholds.py --models ibm-granite/granite-3.2-8b-instruct --metrics abs_diff cos_sim --file_base /tmp/output --layer_io',
-    refused: '--layer_io is not possible here: thresholds are learnt from metrics of whole models, not of their layers',
+    gives:
+      /^Layer model\.base_model\.layers25\.attn\.dense avg abs_diff = 0\.5201997339672954\nLayer model\.base_model\.layers25\.attn\.dense avg cos_sim = 0\.9986572265625\n$/,
   },
 ]
 
@@ -221,6 +222,9 @@ const FAMILIES: readonly Documented[] = [
 ].map((line) => ({ line, refused: "unknown command 'families'; assay --help lists all" }))
 
 const METRICS = 'output/models--Mistral-7B-Instruct-v0.3_max-new-tokens-128_batch-size-8_seq-length64_dtype-fp16'
+const GRANITE =
+  'output/granite/ibm-granite--granite-3.2-8b-instruct_max-new-tokens-128_batch-size-1_seq-length-0_dtype-float16'
+const DENSE = `${GRANITE}--model.base_model.layers25.attn.dense`
 let decoder: string
 
 beforeAll(async () => {
@@ -235,6 +239,8 @@ function documentedProject(): string {
     'utils/convergence/configs/demo_config.yml': demoConfig(),
     'program.mjs': DEMO_PROGRAM,
     'share_gpt.json': '[]',
+    [`${DENSE}.abs_diff.csv`]: 'abs_diff\n0.5201997339672954\n0.0\n',
+    [`${DENSE}.cos_sim.csv`]: 'cos_sim\n0.9986572265625\n0.9986572265625\n',
     [`${METRICS}.ce.csv`]: 'ce\n2.8364005851745624\n',
     [`${METRICS}.diff_mean.csv`]: 'diff_mean\n0.0007839603102183846\n',
   })
