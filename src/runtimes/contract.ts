@@ -3,7 +3,7 @@ import type { DType } from '../domain/dtype.ts'
 import type { Environment } from '../domain/environment.ts'
 import type { Logits } from '../domain/logits.ts'
 import type { HardwareKey, Target, TargetSchema } from '../domain/target.ts'
-import type { TensorSink, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
+import type { TensorSink, TensorSpec, Trace, TraceValue, ValueSpec } from '../domain/tensor.ts'
 import type { Toolchains } from './toolchain/definition.ts'
 
 /** huggingface: a folder with a `config.json`, or such a file alone. */
@@ -95,6 +95,8 @@ export interface ModelRun {
   readonly values: readonly TraceValue[]
   /** Device warnings about completed work, such as a refused kernel. */
   readonly warnings?: readonly string[]
+  /** Outputs that are what was expected, to the bit, and were not written for that. */
+  readonly equal?: readonly string[]
 }
 
 /** Greedy decoding of a batch, token after token. */
@@ -150,8 +152,8 @@ export interface Session {
   readonly outputs: readonly ValueSpec[]
   /** What really ran this session: provider, threads, bundle … */
   readonly detail: Readonly<Record<string, string>>
-  /** `logs`: a folder for all that tools print on the way; it may not exist yet. */
-  run(inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun>
+  /** `logs`: a folder for all that tools print on the way; it may not exist yet. `shapes`: outputs, as far as they are known before. */
+  run(inputs: Trace, sink: TensorSink, logs?: string, shapes?: readonly TensorSpec[]): Promise<ModelRun>
   /** Each pull is one step; the key-value cache stays where the model runs. */
   decode?(request: DecodeRequest): AsyncGenerator<DecodeStep, void>
   close(): Promise<void>

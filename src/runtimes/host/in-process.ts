@@ -1,4 +1,4 @@
-import type { TensorSink, Trace } from '../../domain/tensor.ts'
+import type { TensorSink, TensorSpec, Trace } from '../../domain/tensor.ts'
 import type {
   DecodeRequest,
   DecodeStep,
@@ -11,8 +11,10 @@ import type {
   Session,
 } from '../contract.ts'
 import type { Opened } from '../protocol/messages.ts'
+import { listFiled } from '../protocol/outgoing.ts'
 import { checkInputs } from '../worker/check-inputs.ts'
 import { runIntoFile } from '../worker/tensor-files.ts'
+import type { OutputFile } from './proxy.ts'
 
 /** A runtime in the host, with the same interface as a worker. */
 export class InProcessHost {
@@ -52,14 +54,21 @@ export class InProcessHost {
     return null
   }
 
-  async run(id: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
+  async run(
+    id: number,
+    inputs: Trace,
+    sink: TensorSink,
+    logs?: string,
+    shapes?: readonly TensorSpec[],
+  ): Promise<ModelRun> {
     const session = this.#sessions.get(id)!
     checkInputs(session.inputs, inputs)
-    return session.run(inputs, sink, logs)
+    return session.run(inputs, sink, logs, shapes)
   }
 
-  async runIntoFile(id: number, inputs: Trace, path: string, logs?: string): Promise<ModelRun> {
-    return runIntoFile(path, Infinity, (sink) => this.run(id, inputs, sink, logs))
+  async runIntoFile(id: number, inputs: Trace, { path, expected }: OutputFile, logs?: string): Promise<ModelRun> {
+    const files = { outputs: path, byteLimit: Infinity, ...(expected && { expected: listFiled(expected) }) }
+    return runIntoFile(files, (sink) => this.run(id, inputs, sink, logs, files.expected))
   }
 
   async *decode(id: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {

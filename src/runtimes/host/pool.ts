@@ -13,6 +13,7 @@ import { type CaptureTask, openForCapture, refuseAbsent } from './capture-task.t
 import { type DecodeOutcome, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
 import { captureTogether, type JointRun, type JointSink } from './joint-capture.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
+import type { OutputFile } from './proxy.ts'
 import { refuseFormat, refuseOutputs } from './refuse.ts'
 import { addWarmUp } from './stage-durations.ts'
 import type { WarmWorkers } from './warm-workers.ts'
@@ -39,7 +40,7 @@ interface CaptureRequest extends CaptureTask {
   /** Called anew when the work is run a second time. */
   readonly makeSink: () => Promise<TensorSink>
   /** Becomes a trace of the outputs, in place of the sink, where the worker can write it. */
-  readonly file?: string
+  readonly file?: OutputFile
 }
 
 interface IrRequest extends Task, Omit<IrOptions, 'target' | 'folder'> {
@@ -59,8 +60,9 @@ interface Captured {
   readonly alone: boolean
   /** A worker died over this work, and it was done again alone in a fresh one. */
   readonly retried: boolean
-  /** The outputs lie in the file. */
+  /** The outputs lie in the file, but for those that are equal to what was expected. */
   readonly isInFile: boolean
+  readonly equal: readonly string[]
 }
 
 /** A model as its worker sees it. */
@@ -174,11 +176,11 @@ async function captureIn(
     const ran = file
       ? await worker.runIntoFile(session, inputs, file, logs)
       : await worker.run(session, inputs, await request.makeSink(), logs)
-    const { values, warnings = [] } = ran
+    const { values, warnings = [], equal = [] } = ran
     healthy = true
     const opening = addWarmUp(compileMs, warmUp)
     const durationsMs = { compile: opening.compileMs, warmUp: opening.warmUpMs, run: ran.durationMs }
-    return { values, outputs, detail, warnings, alone, isInFile: file !== undefined, durationsMs }
+    return { values, outputs, detail, warnings, alone, isInFile: file !== undefined, equal, durationsMs }
   } finally {
     await putAway(worker, request, opened, healthy ? kept : null)
   }

@@ -14,8 +14,10 @@ import type {
 } from '../contract.ts'
 import type { WorkerFailure } from '../failure.ts'
 import { decodeInputs, parseDecodeStep, StepTensors } from '../protocol/decode.ts'
+import { ProtocolError } from '../protocol/frame.ts'
 import {
   type DecodeStartParams,
+  type FiledTensor,
   type Opened,
   PROTOCOL,
   parseForm,
@@ -37,6 +39,13 @@ interface StartOptions {
   readonly signal?: AbortSignal
   /** Measures its limits. */
   readonly clock?: Clock | undefined
+}
+
+/** Where the outputs of a run go. */
+export interface OutputFile {
+  readonly path: string
+  /** Tensors in files, as the outputs will be if they are right: equal ones are not written again. */
+  readonly expected?: Pick<Trace, 'tensors'>
 }
 
 /** The host's side of one worker. */
@@ -169,15 +178,16 @@ export class WorkerProxy {
     })
   }
 
-  /** As `run`, but inputs in files are read there, and the outputs become a trace in a file. */
-  async runIntoFile(session: number, inputs: Trace, path: string, logs?: string): Promise<ModelRun> {
+  /** As `run`, but inputs in files are read there, and the outputs become a trace in a file, without those that are as expected. */
+  async runIntoFile(session: number, inputs: Trace, { path, expected }: OutputFile, logs?: string): Promise<ModelRun> {
     const filed = listFiled(inputs)
-    const files = { inputs: filed, outputs: resolve(path), byteLimit: this.#limits.outputBytes }
+    const outputs = { outputs: resolve(path), byteLimit: this.#limits.outputBytes }
+    const files = { inputs: filed, ...outputs, ...(expected && { expected: listFiled(expected) }) }
     const params = { session, values: inputs.values, files, ...(logs !== undefined && { logs }) }
     return this.#line.request('run', params, {
       limitMs: this.#limits.runMs,
       doing: 'run the model',
-      parse: parseRan,
+      parse: (result) => withKnownNames(parseRan(result), files.expected),
       send: (id) => sendInputs(id, inputs, filed),
     })
   }
@@ -229,6 +239,13 @@ export class WorkerProxy {
   stop(): Promise<void> {
     return this.#line.stop()
   }
+}
+
+/** Only what was expected can be equal to it. */
+function withKnownNames(ran: ModelRun, expected: readonly FiledTensor[] = []): ModelRun {
+  const unknown = ran.equal?.find((name) => !expected.some((tensor) => tensor.name === name))
+  if (unknown === undefined) return ran
+  throw new ProtocolError(`the worker says that "${unknown}" is as expected, of which nothing was expected`)
 }
 
 function decodeParams(session: number, { newTokens, eos, keep }: DecodeRequest, { values }: Trace): DecodeStartParams {

@@ -43,10 +43,10 @@ export interface OrtSession {
   /** Absent before 1.21. */
   readonly inputMetadata?: readonly OrtValueMetadata[]
   readonly outputMetadata?: readonly OrtValueMetadata[]
-  /** Without names: all outputs. */
+  /** Names of outputs, or memory for them by name (null: it makes its own); without either: all outputs. */
   run(
     feeds: Readonly<Record<string, OrtTensor>>,
-    names?: readonly string[],
+    fetches?: readonly string[] | Readonly<Record<string, OrtTensor | null>>,
   ): Promise<Readonly<Record<string, OrtTensor>>>
   release(): Promise<void>
 }

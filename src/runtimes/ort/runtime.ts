@@ -83,5 +83,6 @@ async function open(library: LoadedLibrary, model: ModelRef, { target }: OpenOpt
     'path' in model
       ? await createSession(ort, model.path, options)
       : await createSession(ort, model.bytes, withFolder(options, model.folder))
-  return wrapSession(ort, session, { library: `onnxruntime-node ${version}`, file, ...describeOptions(options) })
+  const detail = { library: `onnxruntime-node ${version}`, file, ...describeOptions(options) }
+  return wrapSession(ort, session, detail, target.device === 'cpu')
 }

@@ -1,10 +1,11 @@
 import { isDType } from '../../domain/dtype.ts'
 import type { Target } from '../../domain/target.ts'
-import type { TensorSink, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
+import type { TensorSink, TensorSpec, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { ModelRun, Session } from '../contract.ts'
 import { plainWords } from './create-session.ts'
 import { decodeWith } from './decode.ts'
 import type { OnnxRuntime, OrtSession, OrtSessionOptions, OrtTensor, OrtValueMetadata } from './onnxruntime.ts'
+import { placeOutputs } from './output-memory.ts'
 import { ORT_SCHEMA } from './schema.ts'
 import { outputBytes, toOrtTensor } from './tensors.ts'
 
@@ -38,14 +39,20 @@ export function describeOptions(options: OrtSessionOptions): Record<string, stri
   }
 }
 
-export function wrapSession(ort: OnnxRuntime, session: OrtSession, detail: Record<string, string>): Session {
+/** `fillsOutputs`: it can write outputs to memory that it is given. */
+export function wrapSession(
+  ort: OnnxRuntime,
+  session: OrtSession,
+  detail: Record<string, string>,
+  fillsOutputs = false,
+): Session {
   const inputs = specsOf(session.inputNames, () => session.inputMetadata)
   const outputs = specsOf(session.outputNames, () => session.outputMetadata)
   return {
     inputs: inputs.map(withoutEmptyShape),
     outputs: outputs.map(withoutEmptyShape),
     detail,
-    run: (given, sink) => runSession(ort, session, given, sink),
+    run: (given, sink, _logs, shapes) => runSession(ort, session, given, sink, fillsOutputs ? shapes : undefined),
     decode: (request) =>
       decodeWith(ort, (feeds, names) => runNamed(session, feeds, names), { inputs, outputs }, request),
     close: () => session.release(),
@@ -86,11 +93,17 @@ function knownDim(dim: number | string): number | string | null {
   return typeof dim === 'number' && (dim < 0 || dim > 0x7fffffff) ? null : dim
 }
 
-async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, sink: TensorSink): Promise<ModelRun> {
+async function runSession(
+  ort: OnnxRuntime,
+  session: OrtSession,
+  inputs: Trace,
+  sink: TensorSink,
+  shapes: readonly TensorSpec[] = [],
+): Promise<ModelRun> {
   const feeds: Record<string, OrtTensor> = {}
   for (const [name, source] of inputs.tensors) feeds[name] = await toOrtTensor(ort, source)
   const startedAt = performance.now()
-  const outputs = await runNamed(session, feeds)
+  const outputs = await runPlaced(ort, session, feeds, shapes)
   const durationMs = performance.now() - startedAt
   const values: TraceValue[] = []
   // A model may list an output twice.
@@ -103,8 +116,17 @@ async function runSession(ort: OnnxRuntime, session: OrtSession, inputs: Trace, 
   return { durationMs, values }
 }
 
+type Feeds = Readonly<Record<string, OrtTensor>>
+
+/** An output of another shape than expected has no place in the memory for it. */
+async function runPlaced(ort: OnnxRuntime, session: OrtSession, feeds: Feeds, shapes: readonly TensorSpec[]) {
+  if (shapes.length === 0) return runNamed(session, feeds)
+  const fetches = placeOutputs(ort, session.outputNames, shapes)
+  return session.run(feeds, fetches).catch(() => runNamed(session, feeds))
+}
+
 /** Without names: all outputs. */
-async function runNamed(session: OrtSession, feeds: Readonly<Record<string, OrtTensor>>, names?: readonly string[]) {
+async function runNamed(session: OrtSession, feeds: Feeds, names?: readonly string[]) {
   const ran = names ? session.run(feeds, names) : session.run(feeds)
   return ran.catch((error: unknown) => {
     throw new Error(plainWords(error instanceof Error ? error.message : String(error)), { cause: error })

@@ -1,5 +1,5 @@
 import type { DType } from '../../domain/dtype.ts'
-import { elementCount, type TensorSource } from '../../domain/tensor.ts'
+import { elementCount, type TensorSource, type TensorSpec } from '../../domain/tensor.ts'
 import { alignedBytes } from '../../tensors/bytes.ts'
 import { joinBytes } from '../../tensors/join-bytes.ts'
 import { decodeStrings, encodeStrings } from '../../tensors/strings.ts'
@@ -26,13 +26,20 @@ const VIEWS = {
 export const ORT_DTYPES: readonly DType[] = [...(Object.keys(VIEWS) as DType[]), 'string']
 
 export async function toOrtTensor(ort: OnnxRuntime, source: TensorSource): Promise<OrtTensor> {
-  const bytes = await readWhole(source)
-  return new ort.Tensor(source.dtype, ortData(source, bytes), source.shape)
+  return tensorOver(ort, source, await readWhole(source))
+}
+
+export function tensorOver(
+  ort: Pick<OnnxRuntime, 'Tensor'>,
+  spec: Pick<TensorSpec, 'dtype' | 'shape'>,
+  bytes: Uint8Array,
+): OrtTensor {
+  return new ort.Tensor(spec.dtype, ortData(spec, bytes), spec.shape)
 }
 
 /** A tensor without elements. */
 export function emptyTensor(ort: OnnxRuntime, dtype: DType, shape: readonly number[]): OrtTensor {
-  return new ort.Tensor(dtype, ortData({ dtype, shape }, new Uint8Array(0)), shape)
+  return tensorOver(ort, { dtype, shape }, new Uint8Array(0))
 }
 
 /** A tensor of whole numbers, row after row. */

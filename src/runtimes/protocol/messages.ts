@@ -44,12 +44,14 @@ export interface RunParams {
 }
 
 /** Tensors that do not travel, because host and worker see the same files. */
-interface RunFiles {
+export interface RunFiles {
   /** Those of the inputs that lie in files; the others follow the request. */
   readonly inputs: readonly FiledTensor[]
   /** Where the outputs go, as a trace, and how many bytes they may take. */
   readonly outputs: string
   readonly byteLimit: number
+  /** What outputs will be if they are right: those that are equal to the bit need not be written. */
+  readonly expected?: readonly FiledTensor[]
 }
 
 export interface FiledTensor {
@@ -281,5 +283,6 @@ export function parseRan(result: unknown): ModelRun {
     durationMs: read.duration(ran.durationMs, 'run durationMs'),
     values: read.list(ran.values, 'values').map(read.traceValue),
     warnings: read.list(ran.warnings ?? [], 'warnings').map((warning) => read.text(warning, 'warning')),
+    equal: read.list(ran.equal ?? [], 'equal').map((name) => read.text(name, 'name of an equal output')),
   }
 }

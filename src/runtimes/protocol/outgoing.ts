@@ -53,8 +53,8 @@ export async function* sendInputs(request: number, inputs: Trace, filed: readonl
   }
 }
 
-/** Inputs that a worker can read where they are. */
-export function listFiled({ tensors }: Trace): FiledTensor[] {
+/** Tensors that a worker can read where they are. */
+export function listFiled({ tensors }: Pick<Trace, 'tensors'>): FiledTensor[] {
   return [...tensors].flatMap(([name, { dtype, shape, file }]) =>
     file && dtype !== 'string' ? [{ name, dtype, shape, path: resolve(file.path), start: file.start }] : [],
   )

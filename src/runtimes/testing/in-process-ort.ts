@@ -70,7 +70,8 @@ function answering(runtime: Runtime): Runtime {
 function answeringSession(session: Session): Session {
   return {
     ...session,
-    run: (inputs: Trace, sink: TensorSink) => refusing('run', () => session.run(inputs, sink)),
+    run: (inputs: Trace, sink: TensorSink, logs, shapes) =>
+      refusing('run', () => session.run(inputs, sink, logs, shapes)),
     ...(session.decode && { decode: (request) => answeringSteps(session, request) }),
   }
 }

@@ -2,7 +2,7 @@ import { StageError } from '../../domain/errors.ts'
 import type { TensorSink, TensorSource } from '../../domain/tensor.ts'
 import type { Stage } from '../../domain/verdict.ts'
 import type { ModelRun, Runtime, Session } from '../contract.ts'
-import { type FiledTensor, type HostRequest, PROTOCOL, type RunParams } from '../protocol/messages.ts'
+import { type HostRequest, PROTOCOL, type RunFiles, type RunParams } from '../protocol/messages.ts'
 import { splitTensor } from '../protocol/split-tensor.ts'
 import type { Channel } from './channel.ts'
 import { checkInputs } from './check-inputs.ts'
@@ -13,9 +13,16 @@ import { HostGone, receiveInputs } from './receive.ts'
 
 /** How a worker reaches the host's files, if it does. */
 export interface FileAccess {
-  read(filed: readonly FiledTensor[]): ReadonlyMap<string, TensorSource>
+  open(files: RunFiles): OpenFiles
+}
+
+/** The files of one run. */
+interface OpenFiles {
+  /** The inputs that lie there. */
+  read(): ReadonlyMap<string, TensorSource>
   /** Writes what a run gives to a file, which the host reads as a trace. */
-  runInto(path: string, byteLimit: number, run: (sink: TensorSink) => Promise<ModelRun>): Promise<ModelRun>
+  runInto(run: (sink: TensorSink) => Promise<ModelRun>): Promise<ModelRun>
+  close(): void
 }
 
 const METHOD_NOT_FOUND = -32601
@@ -116,12 +123,17 @@ async function run(
   request: Request<'run'>,
 ) {
   const { session: id, values, logs, files }: RunParams = request.params
-  const inputs = await receiveInputs(channel, request.id, values, files && access?.read(files.inputs))
-  const session = sessions.get(id)
-  if (!session) throw new StageError('run', `there is no session ${id}`)
-  checkInputs(session.inputs, inputs)
-  if (!files || !access) return await session.run(inputs, sender(channel, request.id), logs)
-  return await access.runInto(files.outputs, files.byteLimit, (sink) => session.run(inputs, sink, logs))
+  const open = files && access?.open(files)
+  try {
+    const inputs = await receiveInputs(channel, request.id, values, open?.read())
+    const session = sessions.get(id)
+    if (!session) throw new StageError('run', `there is no session ${id}`)
+    checkInputs(session.inputs, inputs)
+    if (!open) return await session.run(inputs, sender(channel, request.id), logs)
+    return await open.runInto((sink) => session.run(inputs, sink, logs, files?.expected))
+  } finally {
+    open?.close()
+  }
 }
 
 /** Sends tensors as the notifications that belong to a request. */

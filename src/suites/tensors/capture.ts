@@ -39,6 +39,8 @@ export interface CaptureRequest {
   readonly inputsDigest: string
   /** Whoever asks knows what to do where the worker dies. */
   readonly isTrial?: boolean
+  /** Outputs as they will be if they are right. What is equal to the bit is taken from here and not written again. */
+  readonly expected?: Pick<Trace, 'tensors'>
 }
 
 export interface Captured {
@@ -74,15 +76,26 @@ export async function captureInto(
 ): Promise<Captured> {
   const path = join(folder, TRACE_FILE)
   const spec = { title: request.title, stage: 'run', side: request.side, key: null, files: false } as const
-  const { value } = await lab.step(spec, () => runInto(path, request, pool, lab, true))
+  let equal: readonly string[] = []
+  const { value } = await lab.step(spec, async () => {
+    const { equal: found, ...made } = await runInto(path, request, pool, lab, true)
+    equal = found
+    return made
+  })
   const { durationsMs, ...product } = value
   return {
     ...product,
-    trace: await openTrace(path),
+    trace: withEqual(await openTrace(path), equal, request.expected),
     path,
     key: captureKey(request, info).key,
     durationMs: durationsMs.run,
   }
+}
+
+/** Outputs that were not written have the tensors that they are equal to. */
+function withEqual({ values, tensors }: Trace, equal: readonly string[], expected: CaptureRequest['expected']): Trace {
+  const all = new Map([...tensors, ...equal.map((name) => [name, { ...expected!.tensors.get(name)!, name }] as const)])
+  return { values: [...values, ...equal.map((name) => ({ name, kind: 'tensor', length: 1 }) as const)], tensors: all }
 }
 
 /** Runs a model on a target and keeps its trace, or takes the trace that an equal step left. */
@@ -91,7 +104,10 @@ export async function capture(request: CaptureRequest, info: RuntimeInfo, pool: 
   const spec = { title: request.title, stage: 'run', side: request.side, key, from } as const
   const openings = ({ durationsMs: { compile, warmUp } }: CaptureProduct) =>
     listOpenings(request.target, { compileMs: compile, warmUpMs: warmUp })
-  const make = (folder: string) => runInto(join(folder, TRACE_FILE), request, pool, lab)
+  const make = async (folder: string) => {
+    const { equal: _none, ...made } = await runInto(join(folder, TRACE_FILE), request, pool, lab)
+    return made
+  }
   const product = await lab.step<CaptureProduct>(spec, make, openings)
   const path = join(product.folder, TRACE_FILE)
   const { detail, durationsMs, warnings, alone, retried } = product.value
@@ -135,8 +151,9 @@ async function runInto(
   pool: Pool,
   lab: Lab,
   passing = false,
-): Promise<CaptureProduct> {
-  const { target, side, alone = false, model, modelDigest, shared = false, inputs, expects, taps, isTrial } = request
+): Promise<CaptureProduct & { readonly equal: readonly string[] }> {
+  const { target, side, alone = false, model, modelDigest, shared = false, inputs } = request
+  const { expects, expected, taps, isTrial } = request
   const logs = join(dirname(path), 'logs')
   let writer: TraceWriter | undefined
   const makeSink = async () => {
@@ -150,12 +167,12 @@ async function runInto(
       ...work,
       ...(taps && { taps }),
       ...(shared && { shareAs: modelDigest }),
-      ...(passing && { file: path }),
+      ...(passing && { file: { path, ...(expected && { expected }) } }),
       ...(isTrial && { isTrial }),
     })
     if (!done.isInFile) await writer!.finish(inOrder(done.values, expects))
-    const { detail, durationsMs, warnings, alone: wasAlone, retried } = done
-    return { detail, durationsMs, warnings, alone: wasAlone, retried }
+    const { detail, durationsMs, warnings, alone: wasAlone, retried, equal } = done
+    return { detail, durationsMs, warnings, alone: wasAlone, retried, equal }
   } catch (error) {
     await writer?.abort()
     await keepLogs(lab, side, logs)

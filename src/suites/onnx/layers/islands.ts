@@ -1,12 +1,13 @@
 import { SkipCase, StageError } from '../../../domain/errors.ts'
 import { remember } from '../../../domain/remember.ts'
+import type { Trace } from '../../../domain/tensor.ts'
 import { countWeightBytes } from '../../../onnx/layers/layer-model.ts'
 import type { Lab } from '../../../runs/contract.ts'
 import { WorkerFailure } from '../../../runtimes/failure.ts'
 import { refuseInputs, refuseOutputs } from '../../../runtimes/host/refuse.ts'
 import type { RecordedLayer } from '../../tensors/inside/activations.ts'
 import { splitIntoChunks } from '../../tensors/inside/chunks.ts'
-import { type CutLayer, cutLayer } from '../../tensors/inside/cut-layer.ts'
+import { type CutLayer, cutLayer, recordedOutputs } from '../../tensors/inside/cut-layer.ts'
 import type { CapturedSide } from '../../tensors/sides.ts'
 import type { OnnxSuiteContext } from '../suite.ts'
 import type { LayerCase } from './layer.ts'
@@ -27,8 +28,8 @@ export interface IslandSide {
 export interface Member {
   readonly c: LayerCase
   readonly cut: CutLayer
-  /** Bytes of what it gives. */
-  readonly gives: number
+  /** What it gave within the whole model, under the names of its own model. */
+  readonly given: Trace
 }
 
 interface Expected {
@@ -146,7 +147,7 @@ async function memberOf(
     if (!info.available) return []
     refuseInputs(c.underTest, info.capabilities, cut.inputs)
     refuseOutputs(c.underTest, info.capabilities, cut.model.outputs)
-    return [{ c, cut, gives: bytesOf(layer.outputs, layer) }]
+    return [{ c, cut, given: recordedOutputs(layer, cut, layer) }]
   } catch (error) {
     if (error instanceof SkipCase) return []
     throw error

@@ -20,8 +20,9 @@ export async function runTogether(
   const info = await requireRuntime(options, 'target', underTest)
   const proto = joinLayers(members.map(({ cut }) => cut.model.proto))
   const joined = modelFacts(proto, proto.graph!)
-  const given = members.reduce((sum, { gives }) => sum + gives, 0)
-  const folder = await lab.makeFolder(given, MEMORY_BYTES)
+  const expected = joinOutputs(members, joined)
+  const most = [...expected.tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const folder = await lab.makeFolder(most, MEMORY_BYTES)
   const request = {
     target: underTest,
     side: 'target',
@@ -32,6 +33,7 @@ export async function runTogether(
     isTrial: true,
     inputs: joinInputs(members, joined),
     inputsDigest: '',
+    expected,
   } as const
   try {
     const captured = await captureInto(folder.path, request, info, options.pool, lab)
@@ -58,6 +60,12 @@ class Warned extends Error {}
 function joinInputs(members: readonly Member[], { inputs }: ModelFacts): Trace {
   const sources = members.flatMap(({ cut }) => [...cut.inputs.tensors.values()])
   return traceOf(inputs.map(({ name }, i) => ({ ...sources[i]!, name })))
+}
+
+/** What the reference gave, in order. */
+function joinOutputs(members: readonly Member[], { outputs }: ModelFacts): Trace {
+  const sources = members.flatMap(({ given }) => [...given.tensors.values()])
+  return traceOf(outputs.map(({ name }, i) => ({ ...sources[i]!, name })))
 }
 
 function traceOf(sources: readonly TensorSource[]): Trace {
