@@ -1,9 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { FormatError, UsageError } from '../../../domain/errors.ts'
-import type { TensorSource } from '../../../domain/tensor.ts'
+import { UsageError } from '../../../domain/errors.ts'
 import { readTextSync } from '../../../files/disk/regular-file.ts'
-import { openTrace } from '../../../files/formats/safetensors.ts'
+import { openFolderWeights } from '../../../models/hugging-face/folder-weights.ts'
 import { findConfig } from '../../../models/hugging-face/model-folder.ts'
 import type { DecoderConfig } from './decoder-config.ts'
 import { exportOnnx, ONNX_FILES, type Weights } from './export-onnx.ts'
@@ -34,20 +33,9 @@ export async function exportFolder(what: FolderExport): Promise<{ config: Decode
   return { config, files }
 }
 
-/** One file, or the shards that large models are saved as. */
 async function folderWeights(folder: string): Promise<Weights> {
-  const names = readdirSync(folder).filter((name) => /^model(?:-\d+-of-\d+)?\.safetensors$/.test(name))
-  if (names.length === 0) {
-    const text = `${folder} has no model.safetensors; save the model with save_pretrained of transformers`
-    throw new UsageError('micro', text)
-  }
-  const all = new Map<string, TensorSource>()
-  for (const name of names) {
-    const { tensors } = await openTrace(join(folder, name))
-    for (const [tensor, source] of tensors) {
-      if (all.has(tensor)) throw new FormatError('weights', `${tensor} is in two weight files of ${folder}; keep one`)
-      all.set(tensor, source)
-    }
-  }
-  return all
+  const weights = await openFolderWeights(folder)
+  if (weights) return weights
+  const text = `${folder} has no model.safetensors; save the model with save_pretrained of transformers`
+  throw new UsageError('micro', text)
 }
