@@ -105,6 +105,7 @@ const ONNX_WORKFLOW: readonly Documented[] = [
   },
 ]
 
+const EXPECTED = /^model-path\/output@torch:cpu\nmodel-path\/unfused@torch:cpu\nmodel-path\/weight_keys@torch:cpu\n$/
 const SHAPES = 'FMS_TEST_SHAPES_'
 
 const MODEL: readonly Documented[] = [
@@ -154,14 +155,25 @@ const MODEL: readonly Documented[] = [
     more: ['--list'],
     gives: /^model-path\/b1\/s64\/n16@/,
   },
-  ...[
-    'TestAIUDecoderModels --capture_expectation',
-    'TestAIUDecoderModels -vv',
-    'TestAIUModelsTupleOutput --capture_expectation',
-  ].map((which) => ({
-    line: `pytest tests/models/test_model_expectations.py::${which}`,
-    refused: "unknown command 'expect'; assay --help lists all",
-  })),
+  {
+    line: 'pytest tests/models/test_model_expectations.py::TestAIUDecoderModels --capture_expectation',
+    refused: 'no model to expect anything of; ',
+  },
+  {
+    line: 'pytest tests/models/test_model_expectations.py::TestAIUDecoderModels --capture_expectation',
+    more: ['--model', 'model-path', '--list', '-k', 'TestAIUDecoderModels'],
+    gives: EXPECTED,
+  },
+  {
+    line: 'pytest tests/models/test_model_expectations.py::TestAIUDecoderModels -vv',
+    more: ['--model', 'model-path', '--list', '-k', 'test_model_output[model-path-False]'],
+    gives: /^model-path\/output@torch:cpu\n$/,
+  },
+  {
+    line: 'pytest tests/models/test_model_expectations.py::TestAIUModelsTupleOutput --capture_expectation',
+    more: ['--config', 'tuple.json', '--list', '-k', 'TestAIUModelsTupleOutput'],
+    gives: EXPECTED,
+  },
 ]
 
 const LAYERS_EXPORTS = {
@@ -241,6 +253,7 @@ function documentedProject(): string {
     'share_gpt.json': '[]',
     [`${DENSE}.abs_diff.csv`]: 'abs_diff\n0.5201997339672954\n0.0\n',
     [`${DENSE}.cos_sim.csv`]: 'cos_sim\n0.9986572265625\n0.9986572265625\n',
+    'tuple.json': JSON.stringify({ expectations: { tuple_output_models: ['model-path'] } }),
     [`${METRICS}.ce.csv`]: 'ce\n2.8364005851745624\n',
     [`${METRICS}.diff_mean.csv`]: 'diff_mean\n0.0007839603102183846\n',
   })

@@ -5,6 +5,7 @@ import { DIFF_OPTIONS, listOptions, THRESHOLDS_OPTIONS } from '../../src/cli/com
 import { listSpecs } from '../../src/options/table.ts'
 import { CONVERGE_COMMAND_OPTIONS } from '../../src/suites/convergence/options/options.ts'
 import { DECODERS_COMMAND_OPTIONS } from '../../src/suites/decoders/options/options.ts'
+import { EXPECT_OPTIONS } from '../../src/suites/expectations/options.ts'
 import { LAYERS_OPTIONS } from '../../src/suites/layers/options.ts'
 import { TEST_OPTIONS } from '../../src/suites/onnx/options.ts'
 import { assay, assayJson, project, root } from '../support/assay.ts'
@@ -66,6 +67,7 @@ test('every option that docs/coming-from.md names is one', () => {
     THRESHOLDS_OPTIONS,
     DECODERS_COMMAND_OPTIONS,
     CONVERGE_COMMAND_OPTIONS,
+    EXPECT_OPTIONS,
     LAYERS_OPTIONS,
   ]
   const specs = tables.flatMap(listSpecs)

@@ -42,10 +42,20 @@ export async function folderDigest(path: string, digests: FileDigests): Promise<
   return computeDigest(parts)
 }
 
+/** What the configuration of a model says; nothing where there is none. */
+export function readSettings(path: string): Readonly<Record<string, unknown>> {
+  const file = findConfig(path)
+  return file === null ? {} : (readConfig(file) ?? {})
+}
+
+/** How many tokens a model knows; null: its configuration does not say. */
+export function readVocabulary(path: string): number | null {
+  return sizeIn(readSettings(path), 'vocab_size')
+}
+
 /** How the inputs that such models are usually called with are filled. */
 export function readInputUses(path: string): Map<string, InputUse> {
-  const file = findConfig(path)
-  const config = file === null ? {} : (readConfig(file) ?? {})
+  const config = readSettings(path)
   const below = (key: string): InputUse => {
     const size = sizeIn(config, key)
     return { kind: 'index', low: 0, high: Math.max(0, (size ?? 1) - 1), because: `${key} is ${size ?? 'not given'}` }
