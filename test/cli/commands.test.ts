@@ -13,6 +13,7 @@ const SMOKE: Readonly<Record<string, readonly [words: string, code: number, says
   list: ['a.onnx', 0, /^a\/full_model@ort:cpu,threads=2$/m],
   decoders: ['test model --list --target ort-web:wasm', 0, /^model\/b\d+\/s\d+\/n\d+@ort-web:wasm$/m],
   layers: ['model --mode model-forward --list', 0, /^model\/model-forward@ort:cpu,threads=2$/m],
+  expect: ['model --list', 0, /^model\/output@ort:cpu,threads=2$/m],
   thresholds: ['--metrics-dir nowhere', 4, /nowhere is not a folder of metric files/],
   converge: ['-t nowhere.yml -s storage', 4, /no configuration file/],
   diff: ['reference.npy noisy.npy', 1, /noisy\.npy/],
