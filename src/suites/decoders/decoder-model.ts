@@ -3,13 +3,14 @@ import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { folderDigest } from '../../models/hugging-face/model-folder.ts'
+import type { TextSizes } from '../../models/hugging-face/text-sizes.ts'
 import type { Tokenizer } from '../../models/hugging-face/tokenizer/tokenizer.ts'
 import type { RuntimeInfo } from '../../runtimes/contract.ts'
 import type { DecodingModel } from './decode-side.ts'
 import type { OnnxExports } from './onnx-exports.ts'
 
 /** A text-generation model that is on this machine. */
-export interface DecoderModel {
+export interface DecoderModel extends TextSizes {
   /** The model's part of the case id. */
   readonly name: string
   /** As it was asked for: a folder, or an id of a hub. */
@@ -18,10 +19,6 @@ export interface DecoderModel {
   readonly tokenizer: Tokenizer
   /** A sequence ends with the first of these. */
   readonly eos: readonly number[]
-  /** How many positions it knows; null: no limit is written down. */
-  readonly positions: number | null
-  /** How many logits it gives for a token; null: it is not written down. */
-  readonly vocabulary: number | null
   /** A version with three layers stands for it; null: it is the model itself. */
   readonly micro: 'trained' | 'random' | null
 }

@@ -1,5 +1,4 @@
-import { StageError } from '../../domain/errors.ts'
-import type { DecoderShape } from '../../models/prompts/decoder-shapes.ts'
+import { refusePositions } from '../../models/prompts/decoder-shapes.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import { warmUp } from '../tensors/sides.ts'
 import { type DecodedBatch, decodeBatches, prepareDecoder } from './decode-batches.ts'
@@ -75,13 +74,4 @@ function stopsAfter(
   if (context.tokensOnly && batch.index === 0 && areTokensEqual(decoded)) return true
   const left = (c.batches - batch.index - 1) * c.shape.batchSize * c.shape.newTokens
   return !context.all && isSettled(c.plan.gate, decoded.target, left)
-}
-
-/** Some runtimes give numbers beyond the last position that a model was trained with, and some crash. */
-export function refusePositions({ positions }: DecoderModel, { promptLength, newTokens }: DecoderShape): void {
-  if (positions === null || promptLength + newTokens <= positions) return
-  throw new StageError(
-    'inputs',
-    `${promptLength} tokens of the prompt and ${newTokens} new ones are more than the ${positions} positions that the model knows; lower --prompt-length or --max-new-tokens`,
-  )
 }

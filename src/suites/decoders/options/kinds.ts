@@ -8,17 +8,6 @@ export const GATES = ['paired', 'rate', 'three-way'] as const
 const SKIPPABLE = ['ce', 'mean_diff'] as const
 type Skippable = (typeof SKIPPABLE)[number]
 
-/** Whole numbers, several with commas: a case for each. */
-export const sizes: Kind<readonly number[]> = parsed('sizes, such as 4 or "1,8"', parseSizes, (value) =>
-  value.join(','),
-)
-
-function parseSizes(given: string, name: string): number[] {
-  const numbers = given.split(',').map((word) => (word.trim() === '' ? Number.NaN : Number(word)))
-  if (numbers.every((size) => Number.isSafeInteger(size) && size >= 1)) return [...new Set(numbers)]
-  throw new UsageError('option', `${name} takes whole numbers from 1 up, found "${given}"`)
-}
-
 /** A share of tokens. */
 export const rate: Kind<number> = {
   ...number,

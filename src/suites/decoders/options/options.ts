@@ -7,8 +7,9 @@ import {
 } from '../../../options/common.ts'
 import { flag, type Kind, list, number, oneOf, path, text, whole } from '../../../options/kinds.ts'
 import { type Option, type OptionGroups, type OptionTable, omit, pick, repeated } from '../../../options/table.ts'
+import { PROMPT_OPTIONS } from '../../tensors/decoding/prompt-options.ts'
 import { INPUT_OPTIONS, SIDE_OPTIONS } from '../../tensors/options.ts'
-import { GATES, metricLimits, rate, sizes, skippable } from './kinds.ts'
+import { GATES, metricLimits, rate, skippable } from './kinds.ts'
 
 /** Options of every suite and of both sides; inputs are prompts, and limits are thresholds of logits. */
 const COMMON = {
@@ -29,31 +30,16 @@ const COMMON = {
   ...CONFIGURATION_OPTIONS,
 } satisfies OptionTable
 
+const { tokenizer, batchSize, promptLength, maxNewTokens, prompts } = PROMPT_OPTIONS
+
 const SHAPES = {
-  batchSize: {
-    flags: '--batch-size <list>',
-    kind: sizes,
-    default: [4],
-    documented: ['--batch_size <list>'],
-    variable: 'FMS_TEST_SHAPES_COMMON_BATCH_SIZES',
-    help: 'prompts to decode at once; 1,8 makes one case for each',
-  },
+  batchSize: { ...batchSize, documented: ['--batch_size <list>'], variable: 'FMS_TEST_SHAPES_COMMON_BATCH_SIZES' },
   promptLength: {
-    flags: '--prompt-length <list>',
-    kind: sizes,
-    default: [64],
+    ...promptLength,
     documented: ['--min_pad_length <list>'],
     variable: 'FMS_TEST_SHAPES_COMMON_SEQ_LENGTHS',
-    help: 'tokens per prompt; shorter prompts are padded on the left; a list makes several cases',
   },
-  maxNewTokens: {
-    flags: '--max-new-tokens <list>',
-    kind: sizes,
-    default: [128],
-    documented: ['--max_new_tokens <list>'],
-    variable: 'FMS_TEST_SHAPES_COMMON_MAX_NEW_TOKENS',
-    help: 'tokens to decode after each prompt; a list makes several cases',
-  },
+  maxNewTokens: { ...maxNewTokens, variable: 'FMS_TEST_SHAPES_COMMON_MAX_NEW_TOKENS' },
   tokensPerSequence: {
     flags: '--tokens-per-sequence <n>',
     kind: whole(1),
@@ -62,14 +48,7 @@ const SHAPES = {
     variable: 'FMS_TEST_SHAPES_CUMULATIVE_TEST_TOKENS_PER_SEQUENCE',
     help: 'tokens per sequence over all batches; as many batches are decoded as fit, each with other prompts',
   },
-  prompts: {
-    flags: '--prompts <file>',
-    kind: path,
-    documented: ['--sharegpt_path <file>'],
-    variable: 'SHARE_GPT_DATASET_PATH',
-    help: 'file with prompts: ShareGPT JSON, JSON lines or text (default: a bundled set)',
-    completes: 'files',
-  },
+  prompts,
   topK: {
     flags: '--top-k <n>',
     kind: whole(1),
@@ -80,12 +59,7 @@ const SHAPES = {
 } satisfies OptionTable
 
 const MODELS = {
-  tokenizer: {
-    flags: '--tokenizer <folder>',
-    kind: text,
-    help: 'folder or id of the tokenizer (default: the model’s own)',
-    completes: 'folders',
-  },
+  tokenizer,
   offline: {
     flags: '--offline',
     kind: flag,

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
-import { FormatError, UsageError } from '../../../domain/errors.ts'
-import { isObject } from '../../../domain/json.ts'
+import { UsageError } from '../../../domain/errors.ts'
 import { cleanText } from '../../../domain/text.ts'
-import { readText } from '../../../files/disk/regular-file.ts'
 import { readEndIds } from '../../../models/hugging-face/end-ids.ts'
 import { fetchModel } from '../../../models/hugging-face/hub/fetch-model.ts'
 import type { resolveModel } from '../../../models/hugging-face/hub/resolve-model.ts'
+import { readTextSizes } from '../../../models/hugging-face/text-sizes.ts'
 import { loadTokenizer } from '../../../models/hugging-face/tokenizer/load-tokenizer.ts'
 import type { Notice } from '../../contract.ts'
 import type { DecoderModel } from '../decoder-model.ts'
@@ -82,7 +81,7 @@ async function decoderModel(
   const { folder, own, micro } = await placeOf(given, weights, asked, notice)
   const tokenizerFolder =
     decoders.tokenizer === undefined ? own : (await fetchWeights(decoders.tokenizer, [], asked, notice)).folder
-  const config = await configOf(folder)
+  const sizes = await readTextSizes(folder)
   const tokenizer = await loadTokenizer(tokenizerFolder)
   const path = resolve(cwd, given)
   return {
@@ -91,8 +90,7 @@ async function decoderModel(
     folder,
     tokenizer,
     eos: await readEndIds(own, tokenizer),
-    positions: sizeIn(config, POSITIONS),
-    vocabulary: sizeIn(config, ['vocab_size']),
+    ...sizes,
     micro,
   }
 }
@@ -125,30 +123,4 @@ async function fetchWeights(given: string, weights: Weights, asked: DecodersAske
   const { cwd, environment, decoders } = asked
   const { path: folder } = await fetchModel(given, { weights }, { cwd, environment, offline: decoders.offline }, notice)
   return { folder }
-}
-
-const LARGEST_CONFIG = 2 ** 24
-const POSITIONS = ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_sequence_length']
-
-async function configOf(folder: string): Promise<Readonly<Record<string, unknown>>> {
-  const path = join(folder, 'config.json')
-  const text = await readText(path, LARGEST_CONFIG).catch((error) => {
-    if (error instanceof FormatError) throw error
-    return null
-  })
-  if (text === null) throw new UsageError('models', `${folder} has no config.json, so it is not a Hugging Face folder`)
-  try {
-    const config: unknown = JSON.parse(text)
-    return isObject(config) ? config : {}
-  } catch (error) {
-    throw new UsageError('models', `${path} is not JSON: ${(error as Error).message}`)
-  }
-}
-
-function sizeIn(config: Readonly<Record<string, unknown>>, keys: readonly string[]): number | null {
-  const section = isObject(config.text_config) ? config.text_config : {}
-  const values = keys.flatMap((key) => [config[key], section[key]])
-  return (
-    (values.find((value) => typeof value === 'number' && Number.isSafeInteger(value) && value > 0) as number) ?? null
-  )
 }
