@@ -4,6 +4,7 @@ import { FormatError, SkipCase, StageError, UsageError } from '../domain/errors.
 import { cleanLog } from '../domain/text.ts'
 import { EXIT } from '../domain/verdict.ts'
 import { checkEnvironment } from '../options/check-environment.ts'
+import { listSpecs } from '../options/table.ts'
 import { describeDiskError } from '../runs/disk-errors.ts'
 import type { SuiteKind } from '../suites/contract.ts'
 import { SUITES } from '../suites/registry.ts'
@@ -30,7 +31,7 @@ async function parseAndRun(argv: readonly string[], io: CommandIo, suites: reado
   const parser = createParser(io)
   for (const spec of commands) {
     addCommand(parser, { spec, groups, io }, async (words, options) => {
-      const notes = spec.anyEnvironment ? [] : checkEnvironment(io.env, all)
+      const notes = spec.anyEnvironment ? [] : checkEnvironment(io.env, all, listSpecs(spec.options))
       for (const note of notes) complain(io, note)
       exitCode = await (await spec.load())(words, options, io)
     })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LAYERS_OPTIONS } from '../suites/layers/options.ts'
 import { TEST_OPTIONS } from '../suites/onnx/options.ts'
 import { checkEnvironment } from './check-environment.ts'
 import { listSpecs } from './table.ts'
@@ -57,7 +58,7 @@ test.each<[Record<string, string>, string]>([
   ],
   [
     { MODEL_PATHS: 'ibm-granite/granite-3.2-8b-instruct', SEQ_LENGTHS: '64', OUTPUT_PATH: '/tmp/output/granite' },
-    'MODEL_PATHS, OUTPUT_PATH, SEQ_LENGTHS in the environment do nothing here: models are arguments, and assay decoders has options for the rest',
+    'MODEL_PATHS, OUTPUT_PATH, SEQ_LENGTHS in the environment do nothing here: assay layers alone reads these names',
   ],
 ])('variables that documents name and nothing reads are told in one line: %j', (environment, line) => {
   expect(check(environment)).toEqual([line])
@@ -65,4 +66,9 @@ test.each<[Record<string, string>, string]>([
 
 test('what other tools may have set for themselves, or is empty, is left in peace', () => {
   expect(check({ OUTPUT_PATH: '/tmp/x', MAX_NEW_TOKENS: '128', TORQ_PERF_SERVER: '', GITHUB_SHA: 'a' })).toEqual([])
+})
+
+test('what an option of the command reads has an effect', () => {
+  const environment = { MODEL_PATHS: 'micro', SEQ_LENGTHS: '64' }
+  expect(checkEnvironment(environment, [], listSpecs(LAYERS_OPTIONS))).toEqual([])
 })

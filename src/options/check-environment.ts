@@ -14,11 +14,12 @@ const OF_TESTS = 'ASSAY_TEST_'
 
 /**
  * Refuses mistyped variables, whose settings would silently keep their default, and unavailable kernels. Says which
- * other variables have no effect.
+ * other variables have no effect; those that an option of this command is `reading` have one.
  */
 export function checkEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   specs: readonly OptionSpec[],
+  reading: readonly OptionSpec[] = [],
 ): string[] {
   chooseKernels(environment.ASSAY_KERNELS)
   const settable = specs.filter((spec) => !spec.commandLineOnly).map((spec) => environmentName(spec.key))
@@ -26,7 +27,7 @@ export function checkEnvironment(
   const strangers = Object.keys(environment).filter(
     (name) => name.startsWith(PREFIX) && !name.startsWith(OF_TESTS) && environment[name] !== '' && !known.has(name),
   )
-  return [...strangers.map((name) => withoutEffect(name, specs, [...known])), ...unreadVariables(environment)]
+  return [...strangers.map((name) => withoutEffect(name, specs, [...known])), ...unreadVariables(environment, reading)]
 }
 
 function withoutEffect(name: string, specs: readonly OptionSpec[], known: readonly string[]): string {

@@ -1,4 +1,5 @@
 import type { Environment } from '../domain/environment.ts'
+import type { OptionSpec } from './table.ts'
 
 interface UnreadVariables {
   /** A name, or a prefix followed by a star. */
@@ -25,14 +26,15 @@ const UNREAD: readonly UnreadVariables[] = [
   { names: ['S3_HF_CACHE_*'], why: 'models come from folders and from the Hugging Face cache' },
   {
     names: ['MODEL_PATHS', 'BATCH_SIZES', 'SEQ_LENGTHS', 'MAX_NEW_TOKENS', 'OUTPUT_PATH'],
-    why: 'models are arguments, and assay decoders has options for the rest',
+    why: 'assay layers alone reads these names',
     beside: 'MODEL_PATHS',
   },
 ]
 
 /** One line for each group of set variables that have no effect. Values are never shown. */
-export function unreadVariables(environment: Environment): string[] {
-  const names = Object.keys(environment).filter((name) => environment[name] !== '')
+export function unreadVariables(environment: Environment, reading: readonly OptionSpec[]): string[] {
+  const read = reading.flatMap(({ variable = [] }) => variable)
+  const names = Object.keys(environment).filter((name) => environment[name] !== '' && !read.includes(name))
   return UNREAD.flatMap(({ names: unread, why, beside }) => {
     const found = names.filter((name) => unread.some((one) => fits(name, one)))
     if (found.length === 0 || (beside !== undefined && !found.includes(beside))) return []

@@ -1,20 +1,16 @@
 import { fileURLToPath } from 'node:url'
 import type { Target } from '../../src/domain/target.ts'
-import type { Tensor, TensorChunk, Trace } from '../../src/domain/tensor.ts'
+import type { TensorChunk, Trace } from '../../src/domain/tensor.ts'
 import { DEFAULT_LIMITS, type ModelRef } from '../../src/runtimes/contract.ts'
 import type { Pool } from '../../src/runtimes/host/pool.ts'
 import { WorkerProxy } from '../../src/runtimes/host/proxy.ts'
 import { readTarget } from '../../src/runtimes/registry.ts'
 import { TORCH } from '../../src/runtimes/torch/kind.ts'
+import { wholeNumbers } from '../../src/tensors/whole-numbers.ts'
 import { TEST_PYTHON } from '../support/python.ts'
 import { joinChunks, traceOf } from './capture.ts'
 
 export const trusted = readTarget('torch:cpu,trust-code=true')
-
-function wholeNumbers(rows: readonly (readonly number[])[]): Tensor {
-  const values = BigInt64Array.from(rows.flat(), BigInt)
-  return { dtype: 'int64', shape: [rows.length, rows[0]!.length], bytes: new Uint8Array(values.buffer) }
-}
 
 export function idsOf(...rows: readonly (readonly number[])[]): Trace {
   return traceOf({ input_ids: wholeNumbers(rows) })

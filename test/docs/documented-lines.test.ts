@@ -24,6 +24,7 @@ const PLACES: readonly (readonly [string, string])[] = [
   ['/local-path/granite-20b-code-cobol-v1/', 'model-path/'],
   ['/model-path/', 'model-path/'],
   ['mistralai/Mistral-7B-Instruct-v0.3', 'model-path'],
+  ['ibm-granite/granite-3.2-8b-instruct', 'model-path'],
   ['/resources/sharegpt/share_gpt.json', 'share_gpt.json'],
   ['<path_to_convergence_results>', 'results'],
   ['$' + '{board_address}', 'root@10.3.120.55'],
@@ -188,8 +189,14 @@ const LAYERS: readonly Documented[] = [
   {
     line: 'python3 aiu-fms-testing-utils/scripts/generate_layers_metrics.py --mode generate',
     exported: LAYERS_EXPORTS,
-    refused: 'unknown --mode "generate"; known: model-forward',
-    nothing: ['BATCH_SIZES, MAX_NEW_TOKENS, MODEL_PATHS, OUTPUT_PATH, SEQ_LENGTHS in the environment'],
+    more: ['--list'],
+    gives: /^model-path\/b1\/s64\/n128@torch:cpu,dtype=bf16\n$/,
+  },
+  {
+    line: 'python3 aiu-fms-testing-utils/scripts/generate_layers_metrics.py --mode model-forward',
+    exported: LAYERS_EXPORTS,
+    more: ['--list'],
+    gives: /^model-path\/b1\/s64\/n0@torch:cpu,dtype=bf16\n$/,
   },
   {
     line: 'pytest tests/test_onnx_model.py --collect-only',

@@ -8,6 +8,7 @@ import { describeWithPython, TEST_PYTHON } from '../support/python.ts'
 
 interface Layer {
   readonly name: string
+  readonly step: number
   readonly count: number
   readonly shape: readonly number[]
   readonly reference: string
@@ -28,24 +29,32 @@ describeWithPython('every layer of a PyTorch model', 'torch, transformers', () =
     spoilWeight(join(folder, 'faulty/model.safetensors'), `${FAULTY}.weight`)
   })
 
-  async function layersOn(target: string): Promise<{ layers: Layer[]; stderr: string }> {
-    const args = ['layers', 'tiny', '--mode', 'model-forward', '--reference', 'torch:cpu', '--target', target]
+  async function layersOn(target: string, mode = 'model-forward', more: readonly string[] = []) {
+    const shapes = ['--batch-size', '2', '--prompt-length', '48']
+    const args = ['layers', 'tiny', '--mode', mode, '--reference', 'torch:cpu', '--target', target, ...shapes, ...more]
     const { results, run, stderr } = await assayJson(args, folder, env)
     const [result] = results
-    expect(result, stderr).toMatchObject({ verdict: 'captured', coverage: { compared: 49, expected: 49 } })
+    expect(result, stderr).toMatchObject({ verdict: 'captured' })
     const { path } = result!.artifacts.find(({ name }) => name === 'layers.json')!
     const { layers } = JSON.parse(readFileSync(join(folder, '.assay/runs', run.id, path), 'utf8'))
-    return { layers, stderr }
+    return { layers: layers as Layer[], result: result! }
   }
 
   test('is measured in another precision, in the order in which it is computed', async () => {
-    const { layers } = await layersOn('torch:cpu,dtype=bf16')
+    const { layers, result } = await layersOn('torch:cpu,dtype=bf16')
+    expect([result.id, result.coverage]).toEqual([
+      'tiny/b2/s48/n0@torch:cpu,dtype=bf16',
+      { compared: 49, expected: 49 },
+    ])
     const names = layers.map(({ name }) => name)
     expect(names[0]).toBe('model.embed_tokens')
     expect(names.indexOf('model.layers.0.mlp')).toBeLessThan(names.indexOf('model.layers.1.self_attn.q_proj'))
     expect(names.slice(-4)).toEqual(['model.norm', 'model#last_hidden_state', 'lm_head', 'logits'])
     const norm = layers.find(({ name }) => name === 'model.norm')!
-    expect(norm).toMatchObject({ reference: 'float32', target: 'bfloat16', count: 1024 })
+    expect(norm).toMatchObject({ reference: 'float32', target: 'bfloat16', shape: [2, 48, 64] })
+    // Padding is left out.
+    expect(norm.count).toBeLessThan(2 * 48 * 64)
+    expect(norm.count % 64).toBe(0)
     expect(norm.metrics.rel_l2).toBeGreaterThan(1e-4)
     expect(norm.metrics.rel_l2).toBeLessThan(0.1)
     expect(norm.metrics.row_cosine).toBeGreaterThan(0.99)
@@ -57,6 +66,26 @@ describeWithPython('every layer of a PyTorch model', 'torch, transformers', () =
     expect(off[0]).toBe(FAULTY)
     expect(off).toContain('logits')
     expect(off).not.toContain('model.layers.1.self_attn.q_proj')
+  })
+
+  test('is measured at every step of one text, in which the wrong weight is seen first in its layer', async () => {
+    const { layers, result } = await layersOn('torch:cpu,model=faulty', 'generate', ['--max-new-tokens', '4'])
+    expect(result.id).toBe('tiny/b2/s48/n4@torch:cpu,model=faulty')
+    expect(result.measurements).toMatchObject({
+      'reference.e2e_ms': expect.any(Number),
+      'target.e2e_ms': expect.any(Number),
+    })
+    const names = layers.filter(({ step }) => step === 0).map(({ name }) => name)
+    for (const step of [0, 1, 2, 3]) {
+      const taken = layers.filter((layer) => layer.step === step)
+      expect(taken.map(({ name }) => name)).toEqual(names)
+      const off = taken.filter(({ metrics }) => metrics.rel_l2 !== 0).map(({ name }) => name)
+      expect(off[0]).toBe(FAULTY)
+      expect(off).toContain('lm_head')
+      const embedded = taken.find(({ name }) => name === 'model.embed_tokens')!
+      expect(embedded.shape).toEqual([2, step === 0 ? 48 : 1, 64])
+      expect(embedded.metrics.rel_l2).toBe(0)
+    }
   })
 })
 

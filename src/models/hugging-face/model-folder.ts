@@ -23,7 +23,7 @@ export function findConfig(path: string): string | null {
 }
 
 /** null: not a JSON object, so another program's file. */
-function readConfig(file: string): Readonly<Record<string, unknown>> | null {
+export function readConfig(file: string): Readonly<Record<string, unknown>> | null {
   try {
     const config: unknown = JSON.parse(readTextSync(file, LARGEST_CONFIG))
     return isObject(config) ? config : null

@@ -1,18 +1,15 @@
 import type { TensorSink } from '../../domain/tensor.ts'
 import { type AcquiredWorker, blaming, type Done, workTogether } from './attempts.ts'
 import { type CaptureTask, openForCapture } from './capture-task.ts'
+import { doTogether, type Meeting } from './do-together.ts'
 import { type KeptSessions, logsFor, putAway } from './kept-sessions.ts'
 import { refuseOutputs } from './refuse.ts'
 import type { WorkerAllocator } from './worker-allocator.ts'
 
 /** Takes what several runs give at the same time, such as both sides of a comparison. */
-export interface JointSink {
+export interface JointSink extends Meeting {
   /** In the order of the tasks. */
   readonly sinks: readonly TensorSink[]
-  /** A run has given everything. */
-  ended(run: number): void
-  /** A run has failed: sinks that others wait for have to throw. */
-  failed(error: unknown): void
 }
 
 /** What is known of one of the runs. */
@@ -62,24 +59,11 @@ async function openAll(
   }
 }
 
-/** Each gives its tensors while the others do. The first failure is the one that counts. */
 async function runAll(open: readonly OpenRun[], joint: JointSink): Promise<readonly JointRun[]> {
-  const failures: unknown[] = []
-  const runs = await Promise.all(
-    open.map(async (one, i) => {
-      try {
-        const run = await runOne(one, joint.sinks[i]!)
-        joint.ended(i)
-        return run
-      } catch (error) {
-        failures.push(error)
-        joint.failed(error)
-        return null
-      }
-    }),
+  return doTogether(
+    open.map((one, i) => () => runOne(one, joint.sinks[i]!)),
+    joint,
   )
-  if (failures.length > 0) throw failures[0]
-  return runs.filter((run) => run !== null)
 }
 
 async function runOne({ acquired, opened: taken }: OpenRun, sink: TensorSink): Promise<JointRun> {

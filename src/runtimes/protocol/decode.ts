@@ -1,7 +1,8 @@
 import type { Logits } from '../../domain/logits.ts'
-import type { Tensor, TensorChunk, TensorSink, Trace } from '../../domain/tensor.ts'
+import type { TensorChunk, TensorSink, Trace } from '../../domain/tensor.ts'
 import { memoryTrace } from '../../files/formats/memory-trace.ts'
 import { joinBytes } from '../../tensors/join-bytes.ts'
+import { wholeNumbers } from '../../tensors/whole-numbers.ts'
 import type { DecodeRequest, DecodeStep, SequenceStep } from '../contract.ts'
 import { ProtocolError } from './frame.ts'
 import type { UncheckedTensorParams } from './messages.ts'
@@ -18,13 +19,6 @@ export function decodeInputs({ ids, mask, positions }: DecodeRequest): Trace {
   ])
   if (positions) tensors.set('positions', wholeNumbers(positions))
   return memoryTrace(tensors)
-}
-
-function wholeNumbers(rows: Rows): Tensor {
-  const values = BigInt64Array.from(rows.flat(), BigInt)
-  const width = rows[0]?.length ?? 0
-  if (rows.some((row) => row.length !== width)) throw new RangeError('the sequences of a batch have different lengths')
-  return { dtype: 'int64', shape: [rows.length, width], bytes: new Uint8Array(values.buffer) }
 }
 
 /** Comes before the names of taps, which may be those of logits. */

@@ -80,7 +80,9 @@ function faultySession(session: Session, fault: Fault, about: FaultySession): Se
       const values = ran.values.filter((value) => !withheld.has(value.name))
       return { ...ran, values, ...(warnings && { warnings }) } satisfies ModelRun
     },
-    ...(session.decode && { decode: (request: DecodeRequest) => faultySteps(session, request, fault) }),
+    ...(session.decode && {
+      decode: (request: DecodeRequest) => faultySteps(session, tapsWith(request, fault, about), fault),
+    }),
   }
 }
 
@@ -97,6 +99,10 @@ function faultySink(
     if (given) await sink({ ...chunk, ...given, name: names?.[name] ?? name })
     else withheld.add(name)
   }
+}
+
+function tapsWith(request: DecodeRequest, fault: Fault, about: FaultySession): DecodeRequest {
+  return request.taps ? { ...request, taps: faultySink(request.taps, fault, about, new Set()) } : request
 }
 
 async function* faultySteps(

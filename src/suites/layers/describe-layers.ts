@@ -8,7 +8,7 @@ import type { LayerJudging } from './judging/contract.ts'
 import { judgedMetrics, tabulateJudged } from './judging/describe-judged.ts'
 import { judgeLayers } from './judging/judge-layers.ts'
 import { LAYERS_FILE, type LayerRow, writeLayersFile } from './layers-file.ts'
-import { findValue, type MeasuredLayer, type StepTensor, shapeOf, withMetrics } from './measured-layer.ts'
+import { findValue, type MeasuredLayer, nameWithStep, type StepTensor, shapeOf, withMetrics } from './measured-layer.ts'
 import type { LayersCase } from './suite.ts'
 
 /** What both sides gave, and how they ran. */
@@ -18,6 +18,8 @@ export interface MeasuredRun {
   readonly runs: readonly JointRun[]
   readonly versions: readonly string[]
   readonly retried: boolean
+  /** What the time of a side is called: of a run, or of all decoded steps from end to end. */
+  readonly timing: 'run_ms' | 'e2e_ms'
 }
 
 /** Layers that are shown; the file has all. */
@@ -26,7 +28,7 @@ const SHOWN = 10
 /** The numbers of all layers are kept, and the largest are shown; layers are judged where limits are known. */
 export async function describeLayers(
   c: LayersCase,
-  { tensors, runs, versions, retried }: MeasuredRun,
+  { tensors, runs, versions, retried, timing }: MeasuredRun,
   chosen: Judgement['measurements'],
   lab: Lab,
   judging: LayerJudging | null = null,
@@ -43,8 +45,8 @@ export async function describeLayers(
     table: judged ? tabulateJudged(judged) : tabulate(layers),
     measurements: {
       ...chosen,
-      ...describeSide('reference', runs[0]!, versions[0]!),
-      ...describeSide('target', runs[1]!, versions[1]!),
+      ...describeSide('reference', runs[0]!, versions[0]!, timing),
+      ...describeSide('target', runs[1]!, versions[1]!, timing),
     },
   }
 }
@@ -53,18 +55,19 @@ export async function describeLayers(
 function describeMeasured(layers: readonly MeasuredLayer[]): Pick<Judgement, 'verdict' | 'reason' | 'coverage'> {
   const measured = layers.filter(({ sums }) => sums !== null).length
   const coverage = { compared: measured, expected: layers.length }
-  return { verdict: 'captured', reason: summarise(measured, layers.length), coverage }
+  return { verdict: 'captured', reason: summarise(measured, layers), coverage }
 }
 
 function withLimits(worst: readonly Metric[], judged: readonly Metric[]): Metric[] {
   return worst.map((metric) => judged.find(({ name }) => name === metric.name) ?? metric)
 }
 
-function summarise(measured: number, all: number): string {
-  const left = all - measured
-  return left === 0
-    ? `measured ${all} layers`
-    : `measured ${measured} of ${all} layers; ${LAYERS_FILE} says why not the others`
+function summarise(measured: number, layers: readonly MeasuredLayer[]): string {
+  const all = layers.length
+  if (measured < all) return `measured ${measured} of ${all} layers; ${LAYERS_FILE} says why not the others`
+  const steps = new Set(layers.map(({ step }) => step)).size
+  const names = new Set(layers.map(({ name }) => name)).size
+  return steps === 1 ? `measured ${all} layers` : `measured ${names} layers at ${steps} steps`
 }
 
 async function keep(
@@ -129,7 +132,11 @@ const COLUMNS = ['rel_l2', 'max_abs', 'cosine']
 function tabulate(layers: readonly MeasuredLayer[]): FigureTable {
   const worst = [...layers].sort((a, b) => badness(b) - badness(a)).slice(0, SHOWN)
   const shown = layers.filter((layer) => worst.includes(layer))
-  const rows = shown.map((layer) => [layer.name, ...COLUMNS.map((name) => shownValue(layer, name)), remark(layer)])
+  const rows = shown.map((layer) => [
+    nameWithStep(layer),
+    ...COLUMNS.map((name) => shownValue(layer, name)),
+    remark(layer),
+  ])
   const title = layers.length > rows.length ? `furthest off of ${layers.length} layers` : 'layers'
   return { head: [title, ...COLUMNS, ''], rows }
 }
@@ -150,7 +157,7 @@ function shownValue(layer: MeasuredLayer, name: string): string {
   return value === null ? 'not measured' : formatNumber(value)
 }
 
-function describeSide(side: string, { detail, durationsMs }: JointRun, version: string) {
-  const facts = { version, ...detail, run_ms: durationsMs.run }
+function describeSide(side: string, { detail, durationsMs }: JointRun, version: string, timing: MeasuredRun['timing']) {
+  const facts = { version, ...detail, [timing]: durationsMs.run }
   return Object.fromEntries(Object.entries(facts).map(([key, value]) => [`${side}.${key}`, value]))
 }

@@ -2,7 +2,7 @@ import type { Values } from '../../options/table.ts'
 import type { SuiteKind } from '../contract.ts'
 import type { ModelConfig } from '../tensors/models-asked.ts'
 import { MODEL_SECTIONS } from '../tensors/sections.ts'
-import { LAYERS_OPTIONS } from './options.ts'
+import { LAYER_GROUPS, LAYER_OPTIONS, LAYERS_OPTIONS } from './options.ts'
 import type { LayersAsked } from './plan.ts'
 
 export const LAYERS: SuiteKind<Values<typeof LAYERS_OPTIONS>, ModelConfig, LayersAsked> = {
@@ -15,6 +15,8 @@ export const LAYERS: SuiteKind<Values<typeof LAYERS_OPTIONS>, ModelConfig, Layer
     completes: 'files',
   },
   options: LAYERS_OPTIONS,
+  groups: LAYER_GROUPS,
+  section: { key: 'layers', options: LAYER_OPTIONS },
   sections: MODEL_SECTIONS,
   isConfigured: () => false,
   load: async () => (await import('./plan.ts')).LAYERS_WORK,

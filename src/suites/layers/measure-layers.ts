@@ -6,46 +6,62 @@ import type { Judgement, Lab } from '../../runs/contract.ts'
 import { decodeBigInts } from '../../tensors/decode.ts'
 import { readWhole } from '../../tensors/read-whole.ts'
 import { prepareFolderInputs } from '../tensors/folder-inputs.ts'
-import { requireRuntime, warmUp } from '../tensors/sides.ts'
+import type { PreparedInputs } from '../tensors/inputs.ts'
+import { warmUp } from '../tensors/sides.ts'
 import { describeLayers, type MeasuredRun } from './describe-layers.ts'
 import { replayModules } from './judging/module-replay.ts'
 import { prepareJudging } from './judging/prepare-judging.ts'
-import { type PairRequest, SIDES, sinkInto, targetOf, taskOf } from './pair-tasks.ts'
+import { type PairRequest, sinkInto, taskOf } from './pair-tasks.ts'
 import { PairedStreams } from './paired-streams.ts'
+import { drawPrompts } from './prompted/draw-prompts.ts'
+import { promptInputs } from './prompted/prompt-inputs.ts'
+import { isPrompted, type PromptedCase } from './prompted/prompted-case.ts'
+import { EVERY_LAYER, requireBaseline, requireSides, SIDES, sideTask } from './sides.ts'
 import type { LayersCase, LayersSuiteContext } from './suite.ts'
-
-const EVERY_LAYER = ['*']
 
 /** Runs both sides at once on the same inputs and measures what each layer gives while they compute. */
 export async function measureLayers(c: LayersCase, lab: Lab, options: LayersSuiteContext): Promise<Judgement> {
   warmUp(options.pool, [c.referenceTarget, c.underTest])
-  const digest = await folderDigest(c.path, options.digests)
-  const inputs = await prepareFolderInputs({ c, lab, options, digest })
-  const mask = await readMask(inputs.trace)
+  const { trace, measurements } = await prepareInputs(c, lab, options)
+  const mask = await readMask(trace)
   const title = 'measure every layer on both sides'
-  const request = { c, lab, options, inputs: inputs.trace, mask }
+  const request = { c, lab, options, inputs: trace, mask }
   const measured = await measurePair({ ...request, title })
   const judging = await prepareJudging({
     judgedBy: options.judgedBy,
     measureBaseline: (baseline) => measureBaseline(request, baseline),
     replay: () => replayModules(request),
   })
-  return describeLayers(c, measured, inputs.measurements, lab, judging)
+  return describeLayers(c, measured, measurements, lab, judging)
+}
+
+type MeasuredInputs = Pick<PreparedInputs, 'trace' | 'measurements'>
+
+async function prepareInputs(c: LayersCase, lab: Lab, options: LayersSuiteContext): Promise<MeasuredInputs> {
+  if (isPrompted(c)) return preparePrompts(c, lab, options)
+  return prepareFolderInputs({ c, lab, options, digest: await folderDigest(c.path, options.digests) })
+}
+
+async function preparePrompts(c: PromptedCase, lab: Lab, options: LayersSuiteContext): Promise<MeasuredInputs> {
+  await requireSides(c, options)
+  const { padded, measurements } = await drawPrompts(c, lab, options)
+  const { inputs } = await options.pool.inspect(sideTask(c, 'reference', lab, options))
+  const names = inputs.map(({ name }) => name)
+  return { trace: promptInputs(padded, names), measurements }
 }
 
 /** The reference computes once more, beside another trusted target. */
 async function measureBaseline(request: PairRequest, baseline: Target): Promise<MeasuredRun> {
-  await requireRuntime({ ...request.options, areDefaults: false }, 'reference', baseline)
+  await requireBaseline(request.options, baseline)
   const title = `measure every layer on the baseline ${baseline.name}`
   return measurePair({ ...request, c: { ...request.c, underTest: baseline }, title })
 }
 
 async function measurePair(request: PairRequest & { readonly title: string }): Promise<MeasuredRun> {
   const { c, lab, options, mask, title } = request
-  const versions: string[] = []
-  for (const side of SIDES) versions.push((await requireRuntime(options, side, targetOf(c, side))).version)
+  const versions = (await requireSides(c, options)).map(({ version }) => version)
   let measured: MeasuredRun | undefined
-  await lab.step({ title, stage: 'run', key: null }, async () => {
+  await lab.step({ title, stage: 'run', key: null, files: false }, async () => {
     let streams = new PairedStreams({ mask })
     const tasks = SIDES.map((side) => taskOf(request, side, EVERY_LAYER))
     const { value: runs, retried } = await options.pool.captureTogether(tasks, () => {
@@ -53,7 +69,7 @@ async function measurePair(request: PairRequest & { readonly title: string }): P
       return sinkInto(streams)
     })
     const tensors = streams.tensors.map((tensor) => ({ ...tensor, step: 0 }))
-    measured = { tensors, runs, versions, retried }
+    measured = { tensors, runs, versions, retried, timing: 'run_ms' }
   })
   return measured!
 }

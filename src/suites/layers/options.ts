@@ -1,26 +1,69 @@
 import { COMMON_OPTIONS } from '../../options/common.ts'
-import { oneOf } from '../../options/kinds.ts'
-import { type OptionTable, repeated } from '../../options/table.ts'
+import { flag, oneOf, parsed } from '../../options/kinds.ts'
+import { type OptionGroups, type OptionTable, repeated } from '../../options/table.ts'
+import { PROMPT_OPTIONS } from '../tensors/decoding/prompt-options.ts'
 import { INPUT_OPTIONS, SIDE_OPTIONS } from '../tensors/options.ts'
 import { JUDGING_OPTIONS } from './judging/options.ts'
 
 /** What both sides compute while their layers are observed. */
-export const MODES = ['model-forward'] as const
+export const MODES = ['generate', 'model-forward'] as const
 export type Mode = (typeof MODES)[number]
 
+/** One path, or several with commas. */
+const paths = parsed(
+  'paths with commas between them',
+  (given) =>
+    given
+      .split(',')
+      .map((word) => word.trim())
+      .filter(Boolean),
+  (value) => value.join(','),
+)
+
+const { batchSize, promptLength, maxNewTokens, prompts, tokenizer } = PROMPT_OPTIONS
+
+const MEASURED = {
+  mode: {
+    flags: '--mode <mode>',
+    kind: oneOf(MODES),
+    help: 'required; generate: decode after the same prompts, step by step, with a key-value cache; model-forward: one forward pass without a cache',
+    completes: MODES,
+  },
+  batchSize: { ...batchSize, documented: ['--batch_sizes <list>'], variable: 'BATCH_SIZES' },
+  promptLength: { ...promptLength, documented: ['--seq_lengths <list>'], variable: 'SEQ_LENGTHS' },
+  maxNewTokens: { ...maxNewTokens, variable: 'MAX_NEW_TOKENS' },
+  prompts,
+  tokenizer,
+} satisfies OptionTable
+
+const NAMED = {
+  modelPath: {
+    flags: '--model-path <folders>',
+    kind: paths,
+    documented: ['--model_path <folders>', '--variant <id>'],
+    variable: 'MODEL_PATHS',
+    help: 'models, named as in the documented command line',
+  },
+  doSample: {
+    flags: '--do-sample',
+    kind: flag,
+    commandLineOnly: true,
+    refused: 'two sampled texts cannot be compared; both sides take the most likely token at every step',
+    help: 'is refused',
+  },
+} satisfies OptionTable
+
+/** What only this suite has; in a configuration they are in its section. */
+export const LAYER_OPTIONS = { ...repeated(MEASURED), ...NAMED, ...JUDGING_OPTIONS } satisfies OptionTable
+
+export const LAYER_GROUPS: OptionGroups = { 'What is measured': LAYER_OPTIONS }
+
 export const LAYERS_OPTIONS = {
-  ...repeated({
-    mode: {
-      flags: '--mode <mode>',
-      kind: oneOf(MODES),
-      help: 'required; model-forward: one forward pass on the same inputs, without a cache and without generating',
-      completes: MODES,
-    },
-  }),
+  ...LAYER_OPTIONS,
   ...SIDE_OPTIONS,
   reference: { ...SIDE_OPTIONS.reference, help: 'trusted target to compare with, one alone (default: torch:cpu)' },
   target: { ...SIDE_OPTIONS.target, help: 'target to measure; repeatable (default: torch:cpu,dtype=bf16)' },
-  ...JUDGING_OPTIONS,
   ...INPUT_OPTIONS,
+  seed: { ...INPUT_OPTIONS.seed, help: 'seed of prompts and of generated inputs' },
   ...COMMON_OPTIONS,
 } satisfies OptionTable

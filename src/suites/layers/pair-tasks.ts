@@ -1,15 +1,12 @@
-import { resolve } from 'node:path'
 import type { PaddingMask } from '../../compare/layers/real-positions.ts'
-import type { Target } from '../../domain/target.ts'
 import type { Trace } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import type { Lab } from '../../runs/contract.ts'
 import type { CaptureTask } from '../../runtimes/host/capture-task.ts'
 import type { JointSink } from '../../runtimes/host/joint-capture.ts'
 import type { PairedStreams } from './paired-streams.ts'
+import { SIDES, sideTask } from './sides.ts'
 import type { LayersCase, LayersSuiteContext } from './suite.ts'
-
-export const SIDES = ['reference', 'target'] as const
 
 /** What both sides compute on, and for whom. */
 export interface PairRequest {
@@ -20,13 +17,8 @@ export interface PairRequest {
   readonly mask: PaddingMask | null
 }
 
-export const targetOf = ({ referenceTarget, underTest }: LayersCase, side: Side): Target =>
-  side === 'reference' ? referenceTarget : underTest
-
 export function taskOf({ c, lab, options, inputs }: PairRequest, side: Side, taps: readonly string[]): CaptureTask {
-  const target = targetOf(c, side)
-  const path = target.options.model === undefined ? c.path : resolve(options.cwd, target.options.model)
-  return { target, side, signal: lab.signal, model: { format: 'huggingface', path }, inputs, taps }
+  return { ...sideTask(c, side, lab, options), inputs, taps }
 }
 
 export function sinkInto(streams: PairedStreams): JointSink {

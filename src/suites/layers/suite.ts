@@ -1,17 +1,25 @@
+import { SkipCase } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import { FileDigests } from '../../files/disk/digest.ts'
+import type { FileDigests } from '../../files/disk/digest.ts'
 import { shownPath } from '../../files/disk/shown-path.ts'
+import { findDecoder } from '../../models/hugging-face/find-decoder.ts'
 import { folderDigest } from '../../models/hugging-face/model-folder.ts'
-import type { Case, Suite } from '../../runs/contract.ts'
+import type { Tokenizer } from '../../models/hugging-face/tokenizer/tokenizer.ts'
+import { combineShapes, nameScope, type ShapeLists } from '../../models/prompts/decoder-shapes.ts'
+import type { PromptBatches } from '../../models/prompts/prompt-batches.ts'
+import type { Case, Judgement, Lab, Suite } from '../../runs/contract.ts'
 import type { Pool } from '../../runtimes/host/pool.ts'
+import type { Notice } from '../contract.ts'
 import { discoverFolders, type FoundFolder } from '../tensors/discover-folders.ts'
 import type { FolderNames } from '../tensors/discover-models.ts'
-import type { MakingOptions } from '../tensors/inputs.ts'
+import { type MakingOptions, policiesFor } from '../tensors/inputs.ts'
 import { refuseSame } from '../tensors/refuse-same.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from '../tensors/shapes.ts'
 import { type JudgedBy, refuseOthers } from './judging/load-judging.ts'
 import { measureLayers } from './measure-layers.ts'
 import type { Mode } from './options.ts'
+import { measureDecoding } from './prompted/measure-decoding.ts'
+import { isPrompted, type Prompted } from './prompted/prompted-case.ts'
 
 export interface LayersSuiteOptions extends MakingOptions {
   readonly mode: Mode
@@ -28,17 +36,26 @@ export interface LayersSuiteOptions extends MakingOptions {
   readonly pool: Pool
   /** Put the content of every folder into the plan, so that shards of different models do not merge. */
   readonly contents: boolean
+  readonly digests: FileDigests
+  /** How many prompts decoders are given at once, how long they are, and how many tokens follow. */
+  readonly sizes: ShapeLists
+  readonly prompts: PromptBatches
+  /** The folder of another tokenizer than each model's own. */
+  readonly tokenizer: string | null
+  readonly notice: Notice
 }
 
 /** What the cases of one run share. */
 export interface LayersSuiteContext extends LayersSuiteOptions {
-  readonly digests: FileDigests
+  readonly tokenizers: Map<string, Promise<Tokenizer>>
 }
 
 export interface LayersCase extends Case {
   readonly path: string
   readonly mode: Mode
   readonly dims: Readonly<Record<string, number>>
+  /** A text: inputs are generated, since this is no decoder. */
+  readonly prompted: Prompted | string
   readonly onlyModel: boolean
   readonly referenceTarget: Target
   readonly underTest: Target
@@ -46,7 +63,7 @@ export interface LayersCase extends Case {
 
 /** Measures every layer of Hugging Face folders on both sides at the same time. */
 export function layersSuite(options: LayersSuiteOptions): Suite<LayersCase> {
-  const context: LayersSuiteContext = { ...options, digests: new FileDigests() }
+  const context: LayersSuiteContext = { ...options, tokenizers: new Map() }
   return {
     name: 'layers',
     async *collect() {
@@ -57,39 +74,72 @@ export function layersSuite(options: LayersSuiteOptions): Suite<LayersCase> {
         folders.map(({ name }) => name),
       )
       for (const folder of folders) {
-        const content = options.contents ? await folderDigest(folder.path, context.digests) : undefined
+        const content = options.contents ? await folderDigest(folder.path, options.digests) : undefined
         for (const found of casesOf(folder, options)) {
           yield { ...found, onlyModel: folders.length === 1, ...(content && { content }) }
         }
       }
     },
-    judge: (c, lab) => measureLayers(c, lab, context),
+    judge: (c, lab) => measureCase(c, lab, context),
   }
 }
 
-function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<Omit<LayersCase, 'onlyModel'>> {
-  const { reference, targets, shapes, cwd, mode } = options
-  const bindings = bindShapes(shapes, folder.name)
+async function measureCase(c: LayersCase, lab: Lab, context: LayersSuiteContext): Promise<Judgement> {
+  if (c.mode === 'model-forward') return measureLayers(c, lab, context)
+  if (isPrompted(c)) return measureDecoding(c, lab, context)
+  throw new SkipCase(`${c.model} cannot generate: ${c.prompted}`)
+}
+
+type FolderCase = Omit<LayersCase, 'onlyModel'>
+
+function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<FolderCase> {
+  const decoder = asksInputs(folder, options) ? 'inputs are asked for' : findDecoder(folder.path, options.tokenizer)
+  if (typeof decoder !== 'string') {
+    if (decoder.isSampled && options.mode === 'generate') options.notice(notSampled(folder))
+    for (const shape of combineShapes(options.sizes)) {
+      yield* targetCases(folder, options, { scope: nameScope(shape), dims: {}, prompted: { decoder, shape } })
+    }
+    return
+  }
+  const bindings = bindShapes(options.shapes, folder.name)
   for (const dims of bindings) {
-    const scope = `${mode}${bindings.length > 1 ? shapeSuffix(dims) : ''}`
-    for (const target of targets) {
-      refuseSame(reference, target)
-      yield {
-        id: `${folder.name}/${scope}@${target.name}`,
-        suite: 'layers',
-        model: folder.name,
-        scope,
-        reference: reference.name,
-        target: target.name,
-        aliases: [],
-        origin: shownPath(folder.path, cwd),
-        affinity: `${folder.name}/${scope}`,
-        path: folder.path,
-        mode,
-        dims,
-        referenceTarget: reference,
-        underTest: target,
-      }
+    const scope = `${options.mode}${bindings.length > 1 ? shapeSuffix(dims) : ''}`
+    yield* targetCases(folder, options, { scope, dims, prompted: decoder })
+  }
+}
+
+function notSampled({ name }: FoundFolder): string {
+  return `generation_config.json of ${name} asks for sampling; both sides take the most likely token instead`
+}
+
+/** Sizes or values that are given for a model go before prompts. */
+function asksInputs({ name }: FoundFolder, { mode, shapes, inputs }: LayersSuiteOptions): boolean {
+  if (mode === 'generate') return false
+  const areSized = bindShapes(shapes, name).some((dims) => Object.keys(dims).length > 0)
+  return areSized || Object.keys(policiesFor(name, inputs)).length > 0
+}
+
+function* targetCases(
+  { name, path }: FoundFolder,
+  { reference, targets, cwd, mode }: LayersSuiteOptions,
+  inputs: Pick<LayersCase, 'scope' | 'dims' | 'prompted'>,
+): Generator<FolderCase> {
+  for (const target of targets) {
+    refuseSame(reference, target)
+    yield {
+      id: `${name}/${inputs.scope}@${target.name}`,
+      suite: 'layers',
+      model: name,
+      reference: reference.name,
+      target: target.name,
+      aliases: [],
+      origin: shownPath(path, cwd),
+      affinity: `${name}/${inputs.scope}`,
+      path,
+      mode,
+      referenceTarget: reference,
+      underTest: target,
+      ...inputs,
     }
   }
 }

@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Result } from '../../domain/result.ts'
+import { FileDigests } from '../../files/disk/digest.ts'
+import { PromptBatches } from '../../models/prompts/prompt-batches.ts'
 import type { Suite } from '../../runs/contract.ts'
 import { executeRun, type RunOutcome, type RunRequest } from '../../runs/execute/execute.ts'
 import { freshFolder, runRequest } from '../../runs/testing/tiny-suite.ts'
@@ -71,20 +73,30 @@ export async function judgeFolders(folder: string, judging: Judging & { referenc
   }
 }
 
+type MeasuringLayers = Judging & { readonly reference: string } & Partial<
+    Pick<LayersSuiteOptions, 'mode' | 'sizes' | 'notice' | 'judgedBy'>
+  >
+
 /** Measures the layers of Hugging Face folders, and judges them where it is said by what. */
-export async function measureFolders(
-  folder: string,
-  judging: Judging & { reference: string } & Partial<Pick<LayersSuiteOptions, 'judgedBy'>>,
-): Promise<RunOutcome> {
+export async function measureFolders(folder: string, judging: MeasuringLayers): Promise<RunOutcome> {
   const { kinds = [], run = {} } = judging
   const pool = inProcessPool(folder, kinds)
+  const digests = new FileDigests()
+  const cacheFolder = join(folder, '.assay', 'cache')
+  const options: LayersSuiteOptions = {
+    mode: 'model-forward',
+    sizes: { batchSizes: [2], promptLengths: [8], newTokens: [0] },
+    digests,
+    tokenizer: null,
+    prompts: new PromptBatches({ path: null, seed: 0, cacheFolder, digests }),
+    judgedBy: null,
+    notice: () => {},
+    ...suiteOptions(folder, judging),
+    reference: testTarget(judging.reference),
+    pool,
+  }
   try {
-    const sides = { reference: testTarget(judging.reference), pool, judgedBy: judging.judgedBy ?? null }
-    return await runSuites(
-      folder,
-      [layersSuite({ ...suiteOptions(folder, judging), ...sides, mode: 'model-forward' })],
-      run,
-    )
+    return await runSuites(folder, [layersSuite(options)], run)
   } finally {
     await pool.close()
   }
