@@ -83,6 +83,11 @@ describe('files of a layer', () => {
     expect(sample).toMatchObject({ shape: null, squares: { sum: 4, count: 4 } })
   })
 
+  test('may have a byte order mark and other line ends', async () => {
+    const [sample] = await samplesOf({ 'a.abs_diff': '\ufeffabs_diff\r\n1\r\n2\r\n' })
+    expect(sample!.squares).toEqual({ sum: 5, count: 2 })
+  })
+
   test('with nothing but zeros measured nothing', async () => {
     const zeros = { 'a.abs_diff': column('abs_diff', 0, 0), 'a.cos_sim': column('cos_sim', 0, 0) }
     const equal = { 'a.abs_diff': column('abs_diff', 0, 0), 'a.cos_sim': column('cos_sim', 1, -1) }

@@ -55,7 +55,7 @@ function sampleCall(name: string, { abs_diff: differences, cos_sim: cosines }: C
 /** What the other tool gives for a tuple is no perfect agreement. */
 const ONLY_ZEROS = { why: 'its files hold only zeros, which the other tool writes for tuples without comparing them' }
 
-const isOnlyZeros = ({ squares, nonFinite }: LayerCsv) => squares === 0 && nonFinite === 0
+const isOnlyZeros = ({ count, squares, nonFinite }: LayerCsv) => count > 0 && squares === 0 && nonFinite === 0
 
 const NO_COSINES: Pooled = { why: 'there is no cos_sim file of it' }
 
@@ -65,7 +65,7 @@ const NO_COSINES: Pooled = { why: 'there is no cos_sim file of it' }
  */
 function holdsSigns(cosines: LayerCsv, differences: LayerCsv | undefined): boolean {
   const elements = differences?.count ?? (cosines.shape && elementCount(cosines.shape))
-  if (elements === null) return !cosines.hasShapes
+  if (elements === null || elements === 0) return !cosines.hasShapes
   if (elements % cosines.count !== 0) {
     const found = `${basename(cosines.path)} has ${cosines.count} values for ${elements} elements`
     throw new FormatError('csv', `${found}; one of the files of this layer was cut: measure again`)
@@ -88,14 +88,14 @@ function poolCosines({ sum, count, nonFinite }: LayerCsv, isBySign: boolean): Po
 
 function differenceMetrics(file: LayerCsv | undefined, squares: Pooled): LayerSample['metrics'] {
   if (!file) return {}
-  if ('why' in squares) return { mean_abs: null, max_abs: null, l2: null, rmse: null }
+  if ('why' in squares || squares.count === 0) return { mean_abs: null, max_abs: null, l2: null, rmse: null }
   const { count, sum, most } = file
   return { mean_abs: sum / count, max_abs: most, l2: Math.sqrt(squares.sum), rmse: Math.sqrt(squares.sum / count) }
 }
 
 function cosineMetrics(file: LayerCsv | undefined, likeness: Pooled, isBySign: boolean): LayerSample['metrics'] {
   if (!file) return {}
-  const mean = 'why' in likeness ? null : atMostOne(likeness.sum / likeness.count)
+  const mean = 'why' in likeness || likeness.count === 0 ? null : atMostOne(likeness.sum / likeness.count)
   if (isBySign) return { sign_agreement: mean }
   return { row_cosine: mean, least_row_cosine: mean === null ? null : atMostOne(file.least) }
 }

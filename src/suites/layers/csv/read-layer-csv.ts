@@ -1,9 +1,8 @@
 import { FormatError } from '../../../domain/errors.ts'
 import { elementCount, formatShape } from '../../../domain/tensor.ts'
 import { cleanText } from '../../../domain/text.ts'
-import { withFile } from '../../../files/disk/read-range.ts'
+import { fileChunks } from '../../../files/disk/regular-file.ts'
 import { parseDecimal } from '../../../files/formats/decimal.ts'
-import { lineItems } from '../../../files/formats/line-items.ts'
 import type { CsvMetric } from './csv-names.ts'
 
 /** What the numbers of a file come to. */
@@ -30,23 +29,21 @@ interface Line {
 /** Reads a file of `abs_diff` or `cos_sim`, whatever its size. What is cut, or holds anything but numbers, is refused. */
 export async function readLayerCsv(path: string, metric: CsvMetric): Promise<LayerCsv> {
   const reading = new CsvReading(path, metric)
-  for await (const line of linesOf(path)) reading.take(line)
+  let [number, rest] = [0, '']
+  for await (const chunk of fileChunks(path)) {
+    const lines = `${rest}${chunk.toString('latin1')}`.split('\n')
+    rest = lines.pop()!
+    for (const line of lines) reading.take({ number: ++number, text: line.trim() })
+  }
+  // Writers of such files end all lines.
+  if (rest !== '') {
+    throw new FormatError('csv', `${path} ends within line ${number + 1}: it was cut; measure again, or delete it`)
+  }
   return reading.end()
 }
 
-/** Each with its number, from 1. The last must end, too: writers of such files end all of them. */
-async function* linesOf(path: string): AsyncGenerator<Line> {
-  const byteLength = await withFile(path, async (_handle, size) => size)
-  let number = 0
-  for await (const { offset, bytes } of lineItems(path, byteLength)) {
-    number++
-    if (offset + bytes.length === byteLength) {
-      throw new FormatError('csv', `${path} ends within line ${number}: it was cut; measure again, or delete it`)
-    }
-    const text = Buffer.from(bytes).toString('utf8')
-    yield { number, text: (number === 1 ? text.replace(/^\ufeff/, '') : text).trim() }
-  }
-}
+/** Of UTF-8, read as single bytes. */
+const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf'
 
 const NON_FINITE = /^[+-]?(?:nan|inf(?:inity)?)$/i
 /** Half precision rounds a cosine of 1 up by less than this. */
@@ -70,7 +67,7 @@ class CsvReading {
     const { number, text } = line
     this.#lines = number
     if (number === 1) {
-      if (text !== this.#metric) throw this.#refuse(line, `the header "${this.#metric}"`)
+      if (text.replace(BYTE_ORDER_MARK, '') !== this.#metric) throw this.#refuse(line, `the header "${this.#metric}"`)
     } else if (number === 2 && text.startsWith('GPU shape ')) {
       this.#shapes = text
     } else if (number === 3 && this.#shapes !== null) {
