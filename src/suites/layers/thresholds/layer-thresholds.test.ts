@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { freshFolder } from '../../../runs/testing/tiny-suite.ts'
 import {
-  findLimitedLayer,
+  indexLimits,
   type LayerThresholds,
   layerThresholdsPath,
   readLayerThresholds,
@@ -37,10 +37,11 @@ test('what was written is read, a line for each layer', async () => {
 
 test('a layer is found by its name and shape, or where its shape is not known', () => {
   const [prompt, step, head] = THRESHOLDS.layers
-  expect(findLimitedLayer(THRESHOLDS, 'norm', [1, 4, 2])).toBe(prompt)
-  expect(findLimitedLayer(THRESHOLDS, 'norm', [1, 1, 2])).toBe(step)
-  expect(findLimitedLayer(THRESHOLDS, 'norm', [1, 8, 2])).toBeNull()
-  expect(findLimitedLayer(THRESHOLDS, 'head', [1, 8, 2])).toBe(head)
+  const find = indexLimits(THRESHOLDS.layers)
+  expect(find('norm', [1, 4, 2])).toBe(prompt)
+  expect(find('norm', [1, 1, 2])).toBe(step)
+  expect(find('norm', [1, 8, 2])).toBeNull()
+  expect(find('head', [1, 8, 2])).toBe(head)
 })
 
 test.each([Infinity, Number.NaN])('%s is no limit, neither written nor read', async (value) => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { FormatError } from '../../../domain/errors.ts'
+import { groupBy } from '../../../domain/group.ts'
 import { toJson } from '../../../domain/json.ts'
 import { writeFileAtomic } from '../../../files/disk/atomic.ts'
 import { readCheckedJson } from '../../../files/formats/checked-json.ts'
@@ -64,14 +65,16 @@ export async function readLayerThresholds(path: string): Promise<LayerThresholds
   return content
 }
 
-/** Of the same shape, or of a layer whose shape nobody recorded; null: nothing was learnt about it. */
-export function findLimitedLayer(
-  { layers }: Pick<LayerThresholds, 'layers'>,
-  name: string,
-  shape: readonly number[],
-): LimitedLayer | null {
-  const isSame = (one: LimitedLayer) => one.name === name && one.shape?.join() === shape.join()
-  return layers.find(isSame) ?? layers.find((one) => one.name === name && one.shape === null) ?? null
+/** null: nothing was learnt about the layer. */
+export type FindLimits = (name: string, shape: readonly number[]) => LimitedLayer | null
+
+/** Finds a layer of the same shape, or one whose shape nobody recorded. */
+export function indexLimits(layers: readonly LimitedLayer[]): FindLimits {
+  const named = groupBy(layers, ({ name }) => name)
+  return (name, shape) => {
+    const found = named.get(name) ?? []
+    return found.find((one) => one.shape?.join() === shape.join()) ?? found.find((one) => one.shape === null) ?? null
+  }
 }
 
 /** Beside `<model>-thresholds.json`, which has the limits of whole decoders. */

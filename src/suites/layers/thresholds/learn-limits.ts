@@ -18,13 +18,16 @@ const DIRECTIONS: ReadonlyMap<string, LayerLimit['direction']> = new Map(
 
 export const LAYER_METRICS: readonly string[] = [...DIRECTIONS.keys()]
 
+/** What was measured of a layer in one call. */
+type NamedMetrics = Pick<LayerSample, 'name' | 'shape' | 'metrics'>
+
 /** Limits for each layer and shape, in the order in which they were first given. */
-export function learnLimits(samples: readonly LayerSample[]): LimitedLayer[] {
+export function learnLimits(samples: readonly NamedMetrics[]): LimitedLayer[] {
   const layers = groupBy(samples, ({ name, shape }) => `${shape?.join()} ${name}`)
   return [...layers.values()].map(limitLayer)
 }
 
-function limitLayer(samples: readonly LayerSample[]): LimitedLayer {
+function limitLayer(samples: readonly NamedMetrics[]): LimitedLayer {
   const { name, shape } = samples[0]!
   const metrics: Record<string, LayerLimit> = {}
   const unlimited: Record<string, string> = {}
