@@ -5,8 +5,9 @@ const FOLDER = { 'models/tiny/config.json': JSON.stringify({ model_type: 'llama'
 const MODE = ['--mode', 'model-forward']
 
 test.each([
-  [['layers', 'models/tiny'], 'give --mode: model-forward'],
-  [['layers', 'models/tiny', '--mode', 'generate'], 'unknown --mode "generate"; known: model-forward'],
+  [['layers', 'models/tiny'], 'give --mode: generate or model-forward'],
+  [['layers', 'models/tiny', '--mode', 'forward'], 'unknown --mode "forward"; known: generate, model-forward'],
+  [['layers', 'models/tiny', '--mode', 'generate', '--do-sample'], 'two sampled texts cannot be compared'],
   [['layers', ...MODE], 'give the folder of a Hugging Face model'],
   [['layers', 'modles/tiny', ...MODE], 'models/tiny'],
   [

@@ -241,8 +241,7 @@ const FAMILIES: readonly Documented[] = [
 ].map((line) => ({ line, refused: "unknown command 'families'; assay --help lists all" }))
 
 const METRICS = 'output/models--Mistral-7B-Instruct-v0.3_max-new-tokens-128_batch-size-8_seq-length64_dtype-fp16'
-const GRANITE =
-  'output/granite/ibm-granite--granite-3.2-8b-instruct_max-new-tokens-128_batch-size-1_seq-length-0_dtype-float16'
+const GRANITE = 'output/granite/model-path_max-new-tokens-128_batch-size-1_seq-length-0_dtype-float16'
 const DENSE = `${GRANITE}--model.base_model.layers25.attn.dense`
 let decoder: string
 
