@@ -1,6 +1,6 @@
 import { layerMetrics } from '../../compare/layers/layer-metrics.ts'
+import type { PairedTensor } from '../../compare/layers/paired-tensor.ts'
 import type { Metric } from '../../domain/result.ts'
-import type { PairedTensor } from './paired-streams.ts'
 
 /** A tensor of one step: 0 is a forward pass, or the prompt of a text. */
 export interface StepTensor extends PairedTensor {

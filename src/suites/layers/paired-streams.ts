@@ -1,20 +1,11 @@
-import { LayerMeter, type LayerSums } from '../../compare/layers/layer-meter.ts'
-import { type ElementRange, findRealElements, type PaddingMask } from '../../compare/layers/real-positions.ts'
+import type { LayerSums } from '../../compare/layers/layer-meter.ts'
+import { loneTensor, type PairedTensor, type PairPlan, planPair, specOf } from '../../compare/layers/paired-tensor.ts'
+import type { PaddingMask } from '../../compare/layers/real-positions.ts'
 import { DTYPES } from '../../domain/dtype.ts'
 import { UsageError } from '../../domain/errors.ts'
-import { elementCount, formatShape, type TensorChunk, type TensorSpec } from '../../domain/tensor.ts'
+import type { TensorChunk, TensorSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { joinBytes } from '../../tensors/join-bytes.ts'
-
-/** A tensor that both sides gave, or one of them. */
-export interface PairedTensor {
-  readonly name: string
-  readonly reference: TensorSpec | null
-  readonly target: TensorSpec | null
-  /** null: not measured; `problem` says why. */
-  readonly sums: LayerSums | null
-  readonly problem?: string
-}
 
 interface PairedStreamsOptions {
   readonly mask: PaddingMask | null
@@ -32,12 +23,9 @@ interface Waiting {
 }
 
 /** A tensor that is being measured; `held`: one of its sides came whole and earlier. */
-interface OpenPair {
+interface OpenPair extends PairPlan {
   readonly reference: TensorSpec
   readonly target: TensorSpec
-  readonly meter: LayerMeter
-  readonly ranges: readonly ElementRange[]
-  readonly elements: number
   readonly held?: { readonly side: Side; readonly chunk: TensorChunk }
   /** Elements that were measured. */
   done: number
@@ -126,22 +114,15 @@ export class PairedStreams {
   }
 
   #begin(reference: TensorChunk, target: TensorChunk, held?: OpenPair['held']): void {
-    const problem = whyUnmeasured(reference, target)
-    if (problem !== null) {
-      this.#report(reference, target, null, problem)
+    const plan = planPair(reference, target, this.#mask)
+    if (typeof plan === 'string') {
+      this.#report(reference, target, null, plan)
       for (const side of ['reference', 'target'] as const) {
         if (side !== held?.side) this.#aside[side] = { name: reference.name, isHeld: false }
       }
       return
     }
-    const { shape } = reference
-    const real = findRealElements(shape, this.#mask)
-    const elements = elementCount(shape)
-    // A mask that ends within rows leaves no whole ones.
-    const rowLength = real !== null && shape.length === 2 ? null : rowLengthOf(shape)
-    const meter = new LayerMeter({ reference: reference.dtype, target: target.dtype }, rowLength)
-    const ranges = real ?? [{ start: 0, end: elements }]
-    this.#open = { reference, target, meter, ranges, elements, done: 0, range: 0, ...(held && { held }) }
+    this.#open = { ...plan, reference, target, done: 0, range: 0, ...(held && { held }) }
   }
 
   /** As far as both sides have given the tensor. */
@@ -220,39 +201,14 @@ export class PairedStreams {
   }
 
   #reportLone(side: Side, chunk: TensorChunk): void {
-    const problem = `only the ${side} computes it`
-    if (side === 'reference') this.#report(chunk, null, null, problem)
-    else this.#report(null, chunk, null, problem)
+    this.#paired.push(loneTensor(side, chunk.name, chunk))
   }
 
-  #report(
-    reference: TensorSpec | null,
-    target: TensorSpec | null,
-    sums: LayerSums | null,
-    problem: string | null = null,
-  ): void {
-    const { name } = (reference ?? target)!
-    const paired = { name, reference: specOf(reference), target: specOf(target), sums }
+  #report(reference: TensorSpec, target: TensorSpec, sums: LayerSums | null, problem: string | null = null): void {
+    const { name } = reference
+    const paired = { name, reference: specOf(name, reference), target: specOf(name, target), sums }
     this.#paired.push(problem === null ? paired : { ...paired, problem })
   }
-}
-
-function specOf(spec: TensorSpec | null): TensorSpec | null {
-  return spec && { name: spec.name, dtype: spec.dtype, shape: spec.shape }
-}
-
-function whyUnmeasured(reference: TensorSpec, target: TensorSpec): string | null {
-  if (formatShape(reference.shape) !== formatShape(target.shape)) {
-    return `the shapes differ: ${formatShape(reference.shape)} on the reference, ${formatShape(target.shape)} on the target`
-  }
-  const kinds = [reference, target].map(({ dtype }) => DTYPES[dtype].kind)
-  if (kinds.includes('string')) return 'text is not measured'
-  return (kinds[0] === 'complex') === (kinds[1] === 'complex') ? null : 'only one side is complex'
-}
-
-function rowLengthOf(shape: readonly number[]): number | null {
-  const last = shape.at(-1) ?? 1
-  return last > 1 ? last : null
 }
 
 function startOf({ dtype, offset }: TensorChunk): number {
