@@ -1,3 +1,4 @@
+import type { PairedTensor } from '../compare/layers/paired-tensor.ts'
 import type { ShaderLanguage } from '../compare/rules/promises.ts'
 import type { DType } from '../domain/dtype.ts'
 import type { Environment } from '../domain/environment.ts'
@@ -48,6 +49,8 @@ export interface Capabilities {
   readonly cheap?: boolean
   /** Parts of a model that share nothing give what each would give alone, so that one session can hold many. */
   readonly islands?: boolean
+  /** It holds the outputs of one run and measures those of another against them, so that only sums travel. */
+  readonly measures?: boolean
   /** Names, in order, of the forms it can give that a model takes on its way to what runs: optimisation levels, phases … */
   readonly forms?: readonly string[]
 }
@@ -97,6 +100,12 @@ export interface ModelRun {
   readonly warnings?: readonly string[]
   /** Outputs that are what was expected, to the bit, and were not written for that. */
   readonly equal?: readonly string[]
+}
+
+/** A run whose outputs did not travel. */
+export interface MeasuredModelRun extends ModelRun {
+  /** In the order of the pairs that were asked for. */
+  readonly measured: readonly PairedTensor[]
 }
 
 /** Greedy decoding of a batch, token after token. */

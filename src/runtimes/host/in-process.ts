@@ -3,6 +3,7 @@ import type {
   DecodeRequest,
   DecodeStep,
   IrOptions,
+  MeasuredModelRun,
   ModelRef,
   ModelRun,
   OpenOptions,
@@ -10,15 +11,17 @@ import type {
   Runtime,
   Session,
 } from '../contract.ts'
-import type { Opened } from '../protocol/messages.ts'
+import type { BesideParams, Opened } from '../protocol/messages.ts'
 import { listFiled } from '../protocol/outgoing.ts'
 import { checkInputs } from '../worker/check-inputs.ts'
+import { HeldOutputs } from '../worker/held-outputs.ts'
 import { runIntoFile } from '../worker/tensor-files.ts'
 import type { OutputFile } from './proxy.ts'
 
 /** A runtime in the host, with the same interface as a worker. */
 export class InProcessHost {
   readonly #runtime: Runtime
+  readonly #held = new HeldOutputs()
   readonly #sessions = new Map<number, Session>()
   readonly probe: Probe
   readonly gone = false
@@ -33,7 +36,7 @@ export class InProcessHost {
   }
 
   static async start(runtime: Runtime, device: string): Promise<InProcessHost> {
-    return new InProcessHost(runtime, withFiles(await runtime.probe(device)))
+    return new InProcessHost(runtime, withOwnFiles(await runtime.probe(device)))
   }
 
   async open(model: ModelRef, options: OpenOptions): Promise<Opened> {
@@ -71,6 +74,10 @@ export class InProcessHost {
     return runIntoFile(files, (sink) => this.run(id, inputs, sink, logs, files.expected))
   }
 
+  async runBeside(id: number, inputs: Trace, beside: BesideParams): Promise<MeasuredModelRun> {
+    return this.#held.run(beside, (sink) => this.run(id, inputs, sink))
+  }
+
   async *decode(id: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {
     const session = this.#sessions.get(id)!
     if (!session.decode) throw new Error(`${this.#runtime.name} does not decode`)
@@ -95,7 +102,7 @@ export class InProcessHost {
   async stop(): Promise<void> {}
 }
 
-/** It is in the process whose files they are. */
-function withFiles(probe: Probe): Probe {
-  return probe.available ? { ...probe, capabilities: { ...probe.capabilities, files: true } } : probe
+/** It is in the process whose files and memory they are. */
+function withOwnFiles(probe: Probe): Probe {
+  return probe.available ? { ...probe, capabilities: { ...probe.capabilities, files: true, measures: true } } : probe
 }

@@ -7,11 +7,13 @@ import type { TensorSink, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { IrOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeSchema } from '../contract.ts'
 import { RefusedRequest, WorkerFailure } from '../failure.ts'
 import { fingerprintTarget } from '../fingerprint.ts'
+import type { MeasureParams } from '../protocol/messages.ts'
 import { findSchema } from '../registry.ts'
 import { type AttemptProgress, type Done, type Task, workWithBlame } from './attempts.ts'
 import { type CaptureTask, openForCapture, refuseAbsent } from './capture-task.ts'
 import { type DecodeOutcome, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
 import { captureTogether, type JointRun, type JointSink } from './joint-capture.ts'
+import { type JointMeasurement, measureInOneWorker } from './joint-measure.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import type { OutputFile } from './proxy.ts'
 import { refuseFormat, refuseOutputs } from './refuse.ts'
@@ -80,6 +82,10 @@ export interface Pool {
   capture(request: CaptureRequest): Promise<Captured>
   /** Runs models at the same time, and gives what they compute to one sink, made anew when the work is run a second time. */
   captureTogether(tasks: readonly CaptureTask[], makeSink: () => JointSink): Promise<Done<readonly JointRun[]>>
+  /** Whether one worker can run both and measure them, so that only sums travel. */
+  measuresTogether(reference: Target, target: Target): Promise<boolean>
+  /** Runs both in one worker and measures there what they give. */
+  measureTogether(tasks: readonly [CaptureTask, CaptureTask], asked: MeasureParams): Promise<Done<JointMeasurement>>
   /** One of the forms that its capabilities name: the path of its file; null where the target does not go that far. */
   writeIr(request: IrRequest): Promise<string | null>
   /**
@@ -101,8 +107,10 @@ export function createPool(options: PoolOptions): Pool {
   const probes = new Map<string, Promise<Probe>>()
   const keeps = options.isolate !== 'case'
   const schema = ({ runtime }: Target): RuntimeSchema => options.kinds?.[runtime]?.schema ?? findSchema(runtime)
+  const probeOnce = (target: Target) =>
+    remember(probes, JSON.stringify(target), () => probe(allocator, target, schema(target), keeps))
   return {
-    probe: (target) => remember(probes, JSON.stringify(target), () => probe(allocator, target, schema(target), keeps)),
+    probe: probeOnce,
     schemaOf: schema,
     isolatesCases: options.isolate === 'case',
     inspect: async (request) => {
@@ -118,6 +126,11 @@ export function createPool(options: PoolOptions): Pool {
       return { ...value, retried }
     },
     captureTogether: (tasks, makeSink) => captureTogether(allocator, tasks, options.isolate === 'case', kept, makeSink),
+    measuresTogether: async (reference, target) => {
+      const info = await probeOnce(reference)
+      return info.available && info.capabilities.measures === true && allocator.shareWorkers(reference, target)
+    },
+    measureTogether: (tasks, asked) => measureInOneWorker(allocator, tasks, asked, options.isolate === 'case'),
     writeIr: async (request) => {
       const isolate = options.isolate === 'case'
       return (await workWithBlame(allocator, request, isolate, (worker) => writeIrIn(worker, request))).value

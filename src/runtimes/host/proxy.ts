@@ -6,6 +6,7 @@ import type {
   DecodeStep,
   IrOptions,
   Limits,
+  MeasuredModelRun,
   ModelRef,
   ModelRun,
   OpenOptions,
@@ -16,6 +17,7 @@ import type { WorkerFailure } from '../failure.ts'
 import { decodeInputs, parseDecodeStep, StepTensors } from '../protocol/decode.ts'
 import { ProtocolError } from '../protocol/frame.ts'
 import {
+  type BesideParams,
   type DecodeStartParams,
   type FiledTensor,
   type Opened,
@@ -23,6 +25,7 @@ import {
   parseForm,
   parseHas,
   parseHello,
+  parseMeasured,
   parseOpened,
   parseRan,
   parseWarmUp,
@@ -190,6 +193,20 @@ export class WorkerProxy {
       parse: (result) => withKnownNames(parseRan(result), files.expected),
       send: (id) => sendInputs(id, inputs, filed),
     })
+  }
+
+  /** Its outputs stay in the worker, or are measured there against those that stayed. */
+  async runBeside(session: number, inputs: Trace, beside: BesideParams): Promise<MeasuredModelRun> {
+    return this.#line.request(
+      'run',
+      { session, values: inputs.values, beside },
+      {
+        limitMs: this.#limits.runMs,
+        doing: 'run the model',
+        parse: parseMeasured,
+        send: (id) => sendInputs(id, inputs),
+      },
+    )
   }
 
   /** The worker stays reserved until the last step, or until the consumer stops. */

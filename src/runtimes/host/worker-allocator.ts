@@ -82,6 +82,11 @@ export class WorkerAllocator {
     }
   }
 
+  /** Whether a worker of one may also work for the other. */
+  async shareWorkers(one: Target, two: Target): Promise<boolean> {
+    return workerKey(await this.#kindOf(one), one) === workerKey(await this.#kindOf(two), two)
+  }
+
   async release(target: Target, worker: Worker, keep: boolean, beside: readonly Target[] = []): Promise<void> {
     const kind = await this.#kindOf(target)
     const turn = turnKey(kind, target)

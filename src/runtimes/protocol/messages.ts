@@ -1,10 +1,19 @@
+import type { PaddingMask } from '../../compare/layers/real-positions.ts'
 import type { DType } from '../../domain/dtype.ts'
 import type { FailureDetail } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import { STAGES, type Stage } from '../../domain/verdict.ts'
-import { type IrOptions, MODEL_FORMATS, type ModelFormat, type ModelRun, type Probe } from '../contract.ts'
+import {
+  type IrOptions,
+  type MeasuredModelRun,
+  MODEL_FORMATS,
+  type ModelFormat,
+  type ModelRun,
+  type Probe,
+} from '../contract.ts'
 import { ProtocolError } from './frame.ts'
+import { readPaired } from './paired.ts'
 import * as read from './read-fields.ts'
 
 export const PROTOCOL = 1
@@ -41,6 +50,23 @@ export interface RunParams {
   readonly logs?: string
   /** Only for workers that see our files. */
   readonly files?: RunFiles
+  /** Only for workers that measure: outputs stay there, or are measured against those that stayed. */
+  readonly beside?: BesideParams
+}
+
+/** What becomes of outputs that do not travel. */
+export type BesideParams = 'hold' | MeasureParams
+
+export interface MeasureParams {
+  readonly pairs: readonly PairOfOutputs[]
+  readonly mask: PaddingMask | null
+}
+
+/** Outputs of both sides that are the same layer; null: that side has none. */
+export interface PairOfOutputs {
+  readonly name: string
+  readonly reference: string | null
+  readonly target: string | null
 }
 
 /** Tensors that do not travel, because host and worker see the same files. */
@@ -63,7 +89,7 @@ export interface FiledTensor {
 }
 
 /** The tensors `ids`, `mask` and maybe `positions` follow it. */
-export interface DecodeStartParams extends Omit<RunParams, 'files'> {
+export interface DecodeStartParams extends Omit<RunParams, 'files' | 'beside'> {
   readonly newTokens: number
   readonly eos: readonly number[]
   readonly keep: { readonly topK: number } | 'full'
@@ -285,4 +311,10 @@ export function parseRan(result: unknown): ModelRun {
     warnings: read.list(ran.warnings ?? [], 'warnings').map((warning) => read.text(warning, 'warning')),
     equal: read.list(ran.equal ?? [], 'equal').map((name) => read.text(name, 'name of an equal output')),
   }
+}
+
+/** The answer to a run whose outputs were measured. */
+export function parseMeasured(result: unknown): MeasuredModelRun {
+  const { measured } = read.object(result, 'run result')
+  return { ...parseRan(result), measured: read.list(measured, 'measured').map(readPaired) }
 }

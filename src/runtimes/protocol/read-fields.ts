@@ -84,6 +84,7 @@ export function capabilities(hello: Fields): Capabilities {
     files: can.files === true,
     cheap: can.cheap === true,
     islands: can.islands === true,
+    measures: can.measures === true,
     ...(can.shaders === 'wgsl' && { shaders: can.shaders }),
     ...(can.forms != null && { forms: formNames(can.forms) }),
   }

@@ -3,10 +3,12 @@ import type { TensorSink, TensorSource } from '../../domain/tensor.ts'
 import type { Stage } from '../../domain/verdict.ts'
 import type { ModelRun, Runtime, Session } from '../contract.ts'
 import { type HostRequest, PROTOCOL, type RunFiles, type RunParams } from '../protocol/messages.ts'
+import { wireMeasured } from '../protocol/paired.ts'
 import { splitTensor } from '../protocol/split-tensor.ts'
 import type { Channel } from './channel.ts'
 import { checkInputs } from './check-inputs.ts'
 import { Decodings } from './decodings.ts'
+import type { HeldOutputs } from './held-outputs.ts'
 import { LastError } from './last-error.ts'
 import type { ModelSource } from './model-source.ts'
 import { HostGone, receiveInputs } from './receive.ts'
@@ -25,6 +27,12 @@ interface OpenFiles {
   close(): void
 }
 
+/** What workers on this machine can do besides. */
+export interface LocalAbilities {
+  readonly files?: FileAccess
+  readonly held?: HeldOutputs
+}
+
 const METHOD_NOT_FOUND = -32601
 const FAILED = -32000
 
@@ -33,14 +41,14 @@ export async function serveRuntime<Model>(
   runtime: Runtime<Model>,
   channel: Channel,
   models: ModelSource<Model>,
-  files?: FileAccess,
+  local: LocalAbilities = {},
 ): Promise<void> {
   const sessions = new Map<number, Session>()
   const decodings = new Decodings()
   const methods: Methods = {
-    hello: ({ params }) => hello(runtime, params.device, files !== undefined),
+    hello: ({ params }) => hello(runtime, params.device, local),
     open: (request) => open(runtime, channel, models, sessions, request),
-    run: (request) => run(channel, sessions, files, request),
+    run: (request) => run(channel, sessions, local, request),
     'decode.start': (request) => decodings.start(channel, sessions.get(request.params.session), request),
     'decode.step': (request) => decodings.step(sender(channel, request.id), request.params),
     close: async ({ params }) => {
@@ -87,12 +95,12 @@ class UnknownMethod extends Error {
   }
 }
 
-async function hello(runtime: Runtime<never>, device: string, hasFiles: boolean): Promise<unknown> {
+async function hello(runtime: Runtime<never>, device: string, { files, held }: LocalAbilities): Promise<unknown> {
   const probe = await runtime.probe(device)
   if (!probe.available) return { protocols: [PROTOCOL], runtime: runtime.name, ...probe }
   const { capabilities, ...info } = probe
   const { dtypes, outputDtypes, ...others } = capabilities
-  const can = { ...others, files: hasFiles }
+  const can = { ...others, files: files !== undefined, measures: held !== undefined }
   return { protocols: [PROTOCOL], runtime: runtime.name, ...info, dtypes, outputDtypes, capabilities: can, limits: {} }
 }
 
@@ -119,16 +127,17 @@ async function open<Model>(
 async function run(
   channel: Channel,
   sessions: Map<number, Session>,
-  access: FileAccess | undefined,
+  { files: access, held }: LocalAbilities,
   request: Request<'run'>,
 ) {
-  const { session: id, values, logs, files }: RunParams = request.params
+  const { session: id, values, logs, files, beside }: RunParams = request.params
   const open = files && access?.open(files)
   try {
     const inputs = await receiveInputs(channel, request.id, values, open?.read())
     const session = sessions.get(id)
     if (!session) throw new StageError('run', `there is no session ${id}`)
     checkInputs(session.inputs, inputs)
+    if (beside && held) return wireMeasured(await held.run(beside, (sink) => session.run(inputs, sink, logs)))
     if (!open) return await session.run(inputs, sender(channel, request.id), logs)
     return await open.runInto((sink) => session.run(inputs, sink, logs, files?.expected))
   } finally {
