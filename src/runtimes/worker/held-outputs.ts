@@ -1,6 +1,6 @@
 import { loneTensor, measurePair, type PairedTensor } from '../../compare/layers/paired-tensor.ts'
-import type { Tensor, TensorChunk, TensorSink } from '../../domain/tensor.ts'
-import { joinBytes } from '../../tensors/join-bytes.ts'
+import type { Tensor, TensorSink } from '../../domain/tensor.ts'
+import { sinkWhole } from '../../tensors/whole-tensors.ts'
 import type { MeasuredModelRun, ModelRun } from '../contract.ts'
 import type { BesideParams, MeasureParams, PairOfOutputs } from '../protocol/messages.ts'
 
@@ -16,7 +16,7 @@ export class HeldOutputs {
 
   async #hold(run: Run): Promise<MeasuredModelRun> {
     this.#reference = new Map()
-    const ran = await run(collectInto(async (name, tensor) => void this.#reference.set(name, tensor)))
+    const ran = await run(sinkWhole(async (name, tensor) => void this.#reference.set(name, tensor)))
     return { ...ran, measured: [] }
   }
 
@@ -34,29 +34,11 @@ export class HeldOutputs {
       measured.set(pair, held ? measurePair(name, held, target, mask) : loneTensor('target', name, target))
       if (pair.reference !== null) reference.delete(pair.reference)
     }
-    const ran = await run(collectInto(take))
+    const ran = await run(sinkWhole(take))
     const lone = (pair: PairOfOutputs) => {
       const held = pair.reference === null ? undefined : reference.get(pair.reference)
       return held ? [loneTensor('reference', pair.name, held)] : []
     }
     return { ...ran, measured: pairs.flatMap((pair) => measured.get(pair) ?? lone(pair)) }
   }
-}
-
-/** Gives whole tensors, as soon as they are. */
-function collectInto(take: (name: string, tensor: Tensor) => Promise<void>): TensorSink {
-  let parts: Uint8Array[] = []
-  return async (chunk) => {
-    parts.push(keptBytes(chunk))
-    if (!chunk.last) return
-    const { name, dtype, shape } = chunk
-    const bytes = parts.length === 1 ? parts[0]! : joinBytes(parts)
-    parts = []
-    await take(name, { dtype, shape, bytes })
-  }
-}
-
-/** Memory that a tensor has for itself is not used again by whoever gave it. */
-function keptBytes({ bytes }: TensorChunk): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }

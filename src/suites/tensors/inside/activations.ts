@@ -44,21 +44,48 @@ export async function recordActivations(request: ActivationRequest, pool: Pool, 
   const run = (what: string, bytes: Uint8Array, names: readonly string[]) =>
     runEdited(request, { what, bytes, names }, pool, lab)
   const { flat, taken } = await decideBranches(request.model.model, request.inputs, run)
-  const index = indexFlat(flat)
-  const dtypes = inferDTypes(flat)
+  const known = { flat, index: indexFlat(flat), dtypes: inferDTypes(flat) }
   const layers = new Map<string, RecordedLayer>()
   const outputs = new Map<string, TensorSource>()
-  const folders: RunFolder[] = []
+  const chunks: RecordedChunk[] = []
+  for await (const chunk of recordChunks(request, known, pool, lab)) {
+    chunks.push(chunk)
+    for (const [scope, layer] of chunk.layers) layers.set(scope, layer)
+    for (const name of known.index.outputs) if (chunk.made.has(name)) outputs.set(name, chunk.values.get(name)!)
+  }
+  const forget = async () => void (await Promise.all(chunks.map((chunk) => chunk.forget())))
+  return { ...known, taken, layers, outputs: traceOf(outputs), forget }
+}
+
+/** Layers whose values one run of the reference gave. */
+interface RecordedChunk {
+  readonly layers: ReadonlyMap<string, RecordedLayer>
+  readonly values: Recorded['values']
+  /** Those that the run gave. */
+  readonly made: ReadonlySet<string>
+  /** Removes what was not stored. */
+  forget(): Promise<void>
+}
+
+/** As many layers at a time as fit into one run, for those who need no more at once. */
+export async function* recordChunks(
+  request: ActivationRequest,
+  known: Pick<Activations, 'flat' | 'index' | 'dtypes'>,
+  pool: Pool,
+  lab: Lab,
+): AsyncGenerator<RecordedChunk> {
+  const { flat, index, dtypes } = known
+  const run: RunEdited = (what, bytes, names) => runEdited(request, { what, bytes, names }, pool, lab)
   const chunks = await planChunks(request, flat, layersIn(flat, index, request.sites), dtypes, run)
   for (const [i, { items, values, size }] of chunks.entries()) {
+    const folders: RunFolder[] = []
     const recorded = await recordValues(request, flat, values, (bytes, names) =>
       runSized(request, { what: `values ${i + 1}`, bytes, names }, size, folders, pool, lab),
     )
-    for (const [scope, layer] of items) layers.set(scope, { ...layer, ...recorded })
-    for (const name of index.outputs) if (values.has(name)) outputs.set(name, recorded.values.get(name)!)
+    const layers = new Map(items.map(([scope, layer]) => [scope, { ...layer, ...recorded }]))
+    const forget = async () => void (await Promise.all(folders.map((folder) => folder.remove())))
+    yield { layers, values: recorded.values, made: values, forget }
   }
-  const forget = async () => void (await Promise.all(folders.map((folder) => folder.remove())))
-  return { flat, index, dtypes, taken, layers, outputs: traceOf(outputs), forget }
 }
 
 function traceOf(tensors: ReadonlyMap<string, TensorSource>): Trace {
