@@ -51,6 +51,8 @@ export interface Capabilities {
   readonly islands?: boolean
   /** It holds the outputs of one run and measures those of another against them, so that only sums travel. */
   readonly measures?: boolean
+  /** It can say what weights a session has, such as random ones that lie in no file. */
+  readonly weights?: boolean
   /** Names, in order, of the forms it can give that a model takes on its way to what runs: optimisation levels, phases … */
   readonly forms?: readonly string[]
 }
@@ -156,6 +158,15 @@ export interface SequenceStep {
   readonly logits?: Logits
 }
 
+/** A weight as it is computed with, without its numbers. */
+export interface WeightFacts {
+  readonly name: string
+  readonly dtype: string
+  readonly shape: readonly number[]
+  /** Of its bytes. */
+  readonly sha256: string
+}
+
 export interface Session {
   readonly inputs: readonly ValueSpec[]
   readonly outputs: readonly ValueSpec[]
@@ -163,6 +174,7 @@ export interface Session {
   readonly detail: Readonly<Record<string, string>>
   /** `logs`: a folder for all that tools print on the way; it may not exist yet. `shapes`: outputs, as far as they are known before. */
   run(inputs: Trace, sink: TensorSink, logs?: string, shapes?: readonly TensorSpec[]): Promise<ModelRun>
+  weights?(): Promise<readonly WeightFacts[]>
   /** Each pull is one step; the key-value cache stays where the model runs. */
   decode?(request: DecodeRequest): AsyncGenerator<DecodeStep, void>
   close(): Promise<void>

@@ -10,6 +10,7 @@ import type {
   Probe,
   Runtime,
   Session,
+  WeightFacts,
 } from '../contract.ts'
 import type { BesideParams, Opened } from '../protocol/messages.ts'
 import { listFiled } from '../protocol/outgoing.ts'
@@ -82,6 +83,12 @@ export class InProcessHost {
     const session = this.#sessions.get(id)!
     if (!session.decode) throw new Error(`${this.#runtime.name} does not decode`)
     yield* session.decode(request)
+  }
+
+  async weights(id: number): Promise<readonly WeightFacts[]> {
+    const session = this.#sessions.get(id)!
+    if (!session.weights) throw new Error(`${this.#runtime.name} does not list weights`)
+    return session.weights()
   }
 
   async close(id: number): Promise<void> {

@@ -4,7 +4,7 @@ import { UsageError } from '../../domain/errors.ts'
 import { remember } from '../../domain/remember.ts'
 import type { Target, TargetSchema } from '../../domain/target.ts'
 import type { TensorSink, TraceValue, ValueSpec } from '../../domain/tensor.ts'
-import type { IrOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeSchema } from '../contract.ts'
+import type { IrOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeSchema, WeightFacts } from '../contract.ts'
 import { RefusedRequest, WorkerFailure } from '../failure.ts'
 import { fingerprintTarget } from '../fingerprint.ts'
 import type { MeasureParams } from '../protocol/messages.ts'
@@ -78,6 +78,8 @@ export interface Pool {
   schemaOf(target: Target): TargetSchema
   /** Opens a model and says what it takes and gives. */
   inspect(request: Task & SessionRequest): Promise<Inspected>
+  /** Opens a model and says what weights it has; null: the worker cannot say. */
+  listWeights(request: Task & SessionRequest): Promise<readonly WeightFacts[] | null>
   /** Opens, runs and closes a model in a worker. */
   capture(request: CaptureRequest): Promise<Captured>
   /** Runs models at the same time, and gives what they compute to one sink, made anew when the work is run a second time. */
@@ -116,6 +118,11 @@ export function createPool(options: PoolOptions): Pool {
     inspect: async (request) => {
       const work = (worker: Worker, _progress: AttemptProgress, alone: boolean) =>
         inspectIn(worker, request, alone ? null : kept)
+      return (await workWithBlame(allocator, request, options.isolate === 'case', work)).value
+    },
+    listWeights: async (request) => {
+      const work = (worker: Worker, _progress: AttemptProgress, alone: boolean) =>
+        listWeightsIn(worker, request, alone ? null : kept)
       return (await workWithBlame(allocator, request, options.isolate === 'case', work)).value
     },
     capture: async (request) => {
@@ -165,6 +172,15 @@ async function inspectIn(worker: Worker, request: Task & SessionRequest, kept: K
   await putAway(worker, request, opened, kept)
   const { inputs, outputs } = opened
   return { inputs, outputs }
+}
+
+async function listWeightsIn(worker: Worker, request: Task & SessionRequest, kept: KeptSessions | null) {
+  const { capabilities } = refuseAbsent(worker, request)
+  if (!capabilities.weights) return null
+  const { opened } = await openOrTake(worker, request, kept)
+  const weights = await worker.weights(opened.session)
+  await putAway(worker, request, opened, kept)
+  return weights
 }
 
 async function captureIn(

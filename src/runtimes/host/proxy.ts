@@ -11,6 +11,7 @@ import type {
   ModelRun,
   OpenOptions,
   Probe,
+  WeightFacts,
   WorkerLaunch,
 } from '../contract.ts'
 import type { WorkerFailure } from '../failure.ts'
@@ -29,6 +30,7 @@ import {
   parseOpened,
   parseRan,
   parseWarmUp,
+  parseWeights,
   type WarmUp,
   type WireModel,
 } from '../protocol/messages.ts'
@@ -240,6 +242,11 @@ export class WorkerProxy {
       parse: (result) => parseDecodeStep(result, tensors, request, { step, at }),
       onTensor: (tensor, bytes) => tensors.add(tensor, bytes),
     })
+  }
+
+  async weights(session: number): Promise<readonly WeightFacts[]> {
+    const options = { limitMs: this.#limits.compileMs, doing: 'list the weights', parse: parseWeights }
+    return this.#line.request('weights', { session }, options)
   }
 
   async close(session: number): Promise<void> {

@@ -11,6 +11,7 @@ import {
   type ModelFormat,
   type ModelRun,
   type Probe,
+  type WeightFacts,
 } from '../contract.ts'
 import { ProtocolError } from './frame.ts'
 import { readPaired } from './paired.ts'
@@ -127,6 +128,7 @@ export type HostMessage =
   | Request<'warm', RunParams>
   | Request<'decode.warm', DecodeStartParams>
   | Request<'close', { readonly session: number }>
+  | Request<'weights', { readonly session: number }>
   | Request<'form', FormParams>
   | Request<'blob.has', { readonly digest: string }>
   | Request<'blob.put', { readonly digest: string; readonly byteLength: number }>
@@ -296,6 +298,18 @@ export function parseWarmUp(result: unknown): WarmUp | null {
 export function parseForm(result: unknown): string | null {
   const { file } = read.object(result, 'form result')
   return file === null ? null : read.fileName(file, 'form file')
+}
+
+export function parseWeights(result: unknown): WeightFacts[] {
+  return read.list(read.object(result, 'weights result').weights, 'weights').map((item) => {
+    const weight = read.object(item, 'weight')
+    return {
+      name: read.text(weight.name, 'weight name'),
+      dtype: read.text(weight.dtype, 'weight dtype'),
+      shape: read.list(weight.shape, 'weight shape').map((dim) => read.wholeNumber(dim, 'dimension in weight shape')),
+      sha256: read.text(weight.sha256, 'weight sha256'),
+    }
+  })
 }
 
 /** The answer to `blob.has`. */

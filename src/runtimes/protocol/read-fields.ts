@@ -85,6 +85,7 @@ export function capabilities(hello: Fields): Capabilities {
     cheap: can.cheap === true,
     islands: can.islands === true,
     measures: can.measures === true,
+    weights: can.weights === true,
     ...(can.shaders === 'wgsl' && { shaders: can.shaders }),
     ...(can.forms != null && { forms: formNames(can.forms) }),
   }

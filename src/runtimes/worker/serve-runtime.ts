@@ -55,6 +55,7 @@ export async function serveRuntime<Model>(
       await decodings.end(params.session)
       return close(sessions, params.session)
     },
+    weights: ({ params }) => weights(runtime, sessions.get(params.session)),
     form: (request) => form(runtime, channel, models, request),
     'blob.has': async ({ params }) => ({ has: models.has(params.digest) }),
     'blob.put': async (request) => {
@@ -143,6 +144,11 @@ async function run(
   } finally {
     open?.close()
   }
+}
+
+async function weights({ name }: Runtime<never>, session: Session | undefined): Promise<unknown> {
+  if (!session?.weights) throw new StageError('run', `${name} does not list weights`)
+  return { weights: await session.weights() }
 }
 
 /** Sends tensors as the notifications that belong to a request. */

@@ -23,7 +23,7 @@ export interface FixedRun {
 const SEED = '42'
 
 /** Random weights are drawn from the documented seed unless the target says another. */
-function seeded(target: Target, { pool }: Pick<ExpectationsContext, 'pool'>): Target {
+export function seeded(target: Target, { pool }: Pick<ExpectationsContext, 'pool'>): Target {
   const takesSeed = Object.hasOwn(pool.schemaOf(target).options, 'seed')
   return takesSeed && target.options.seed === undefined
     ? { ...target, options: { ...target.options, seed: SEED } }

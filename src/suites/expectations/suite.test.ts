@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Result } from '../../domain/result.ts'
 import { planRun } from '../../runs/plan/plan.ts'
+import type { InProcessKind } from '../../runtimes/contract.ts'
 import { folderRuntime } from '../../runtimes/testing/folder-runtime.ts'
 import { inProcess, inProcessPool, testTarget } from '../../runtimes/testing/in-process-ort.ts'
 import { type Fault, plantedKind, withNumbers } from '../../runtimes/testing/planted-fault.ts'
@@ -16,10 +17,11 @@ interface Asked extends Partial<Omit<ExpectationsOptions, 'pool' | 'models' | 't
   readonly targets?: readonly string[]
   readonly fault?: Fault
   readonly keyword?: string
+  readonly kinds?: readonly InProcessKind[]
 }
 
 function suiteOptions(folder: string, asked: Asked): ExpectationsOptions {
-  const { paths = ['m'], targets = ['folders:cpu'], fault = {}, keyword: _, ...more } = asked
+  const { paths = ['m'], targets = ['folders:cpu'], fault = {}, keyword: _, kinds = [], ...more } = asked
   return {
     cwd: folder,
     models: findModels(
@@ -36,7 +38,11 @@ function suiteOptions(folder: string, asked: Asked): ExpectationsOptions {
     machine: { assay: '1.0.0', node: 'v24.0.0', memoryBytes: '1' },
     contents: false,
     ...more,
-    pool: inProcessPool(folder, [inProcess('folders', folderRuntime), plantedKind('faulty', fault, folderRuntime)]),
+    pool: inProcessPool(folder, [
+      inProcess('folders', folderRuntime),
+      plantedKind('faulty', fault, folderRuntime),
+      ...kinds,
+    ]),
   }
 }
 
@@ -134,6 +140,48 @@ describe('a model', () => {
   test('has no unfused weights to test where none are fused', async () => {
     const { unfused } = await expected(await tokenFolder('m'), { keyword: 'unfused' })
     expect([unfused?.verdict, unfused?.reason]).toEqual(['skip', 'no weights of this model are fused'])
+  })
+})
+
+describe('a folder without weights', () => {
+  const bare = async () => {
+    const folder = await tokenFolder('m')
+    rmSync(join(folder, 'm/model.safetensors'))
+    return folder
+  }
+  /** Says of its weights what a target that drew them would say. */
+  const drawing = (sha256: string) => {
+    const weights = async () => [
+      { name: 'model.norm.weight', dtype: 'bfloat16', shape: [2], sha256: 'same' },
+      { name: 'lm_head.weight', dtype: 'bfloat16', shape: [3, 2], sha256 },
+    ]
+    const real = folderRuntime()
+    return inProcess('drawing', () => ({
+      ...real,
+      probe: async (device) => {
+        const probe = await real.probe(device)
+        return probe.available ? { ...probe, capabilities: { ...probe.capabilities, weights: true } } : probe
+      },
+      open: async (model, options) => ({ ...(await real.open(model, options)), weights }),
+    }))
+  }
+
+  test('is judged by the weights that the target drew', async () => {
+    const folder = await bare()
+    const asked = { targets: ['drawing:cpu'], keyword: 'weight_keys' }
+    const { weight_keys: first } = await expected(folder, { ...asked, kinds: [drawing('a')], capture: true })
+    expect([first?.verdict, first?.measurements.source]).toEqual(['captured', 'the target'])
+    expect((await expected(folder, { ...asked, kinds: [drawing('a')] })).weight_keys?.verdict).toBe('pass')
+    const { weight_keys } = await expected(folder, { ...asked, kinds: [drawing('b')] })
+    expect([weight_keys?.verdict, weight_keys?.reason]).toEqual(['fail', 'weight lm_head.weight has other content'])
+  })
+
+  test('is skipped if the target does not say what weights it has', async () => {
+    const { weight_keys } = await expected(await bare(), { keyword: 'weight_keys', capture: true })
+    expect([weight_keys?.verdict, weight_keys?.reason]).toEqual([
+      'skip',
+      'the folder has no safetensors, and folders:cpu does not say what weights it has',
+    ])
   })
 })
 

@@ -66,6 +66,7 @@ class Session:
 
     # Optional, in place of run: stream(inputs, give, replayed) sends outputs while they are computed, by give(name, value),
     # and gives the answer's durationMs and warnings. `replayed` are the tensors for inputs of modules.
+    # Optional: weights(), which lists name, dtype, shape and sha256 of each, where the capabilities have "weights".
     # Optional: decode_start(inputs, params) and decode_step(params, give), which give the answers of the protocol.
 
     def close(self):

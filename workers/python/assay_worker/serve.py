@@ -70,7 +70,7 @@ class Desk:
         self.sessions, self.last_session = {}, 0
         self.methods = {"hello": self.hello, "open": self.open, "run": self.run, "close": self.close,
                         "decode.start": self.decode_start, "decode.step": self.decode_step,
-                        "warm": self.warm, "decode.warm": self.decode_warm}
+                        "warm": self.warm, "decode.warm": self.decode_warm, "weights": self.weights}
         if hasattr(engine, "form"):
             self.methods["form"] = self.form
 
@@ -105,6 +105,12 @@ class Desk:
     def decode_warm(self, request, params):
         inputs = self.receive_values(request, params["values"])
         return self.decoder(params).decode_warm(inputs, params)
+
+    def weights(self, request, params):
+        session = self.session(params)
+        if not hasattr(session, "weights"):
+            raise StageFailure("run", f"{self.engine.name} does not list weights")
+        return {"weights": session.weights()}
 
     def run(self, request, params):
         inputs = self.receive_values(request, params["values"])

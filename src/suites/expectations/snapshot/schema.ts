@@ -64,4 +64,4 @@ export type OutputFigures = Readonly<z.infer<typeof figures>>
 export type Signature = Readonly<NonNullable<OutputSnapshot['signature']>>
 export type SnapshotTolerance = OutputSnapshot['tolerance']
 export type WeightKeys = Readonly<z.infer<typeof weightKeys>>
-export type WeightFacts = Readonly<z.infer<typeof weight>>
+export type SnapshotWeight = Readonly<z.infer<typeof weight>>

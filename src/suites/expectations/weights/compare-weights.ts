@@ -1,7 +1,7 @@
 import { formatShape } from '../../../domain/tensor.ts'
-import type { WeightFacts } from '../snapshot/schema.ts'
+import type { SnapshotWeight } from '../snapshot/schema.ts'
 
-export type WeightTable = Readonly<Record<string, WeightFacts>>
+export type WeightTable = Readonly<Record<string, SnapshotWeight>>
 
 /** A weight that is not as it was. */
 export interface WeightChange {
@@ -32,7 +32,7 @@ function whatChanged(name: string, before: WeightTable, now: WeightTable): strin
   return from === undefined ? 'has other content' : `has the content that ${from} had`
 }
 
-function find(weights: WeightTable, name: string): WeightFacts | undefined {
+function find(weights: WeightTable, name: string): SnapshotWeight | undefined {
   return Object.hasOwn(weights, name) ? weights[name] : undefined
 }
 

@@ -40,7 +40,7 @@ class Torch(Engine):
             "version": torch.__version__,
             "accepts": ["huggingface"],
             "dtypes": DTYPES,
-            "capabilities": {"kinds": ["tensor"], "taps": True, "replay": True, "decode": True},
+            "capabilities": {"kinds": ["tensor"], "taps": True, "replay": True, "decode": True, "weights": True},
             "detail": detail,
             "fingerprint": f"{versions} {build_identity(torch, transformers)} {detail['device']} {processor_identity()}"
                            f"{f' {identity}' if imported else ''}",

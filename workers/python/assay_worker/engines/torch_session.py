@@ -17,6 +17,7 @@ from .torch_folder import TASKS, Folder, load_model, one_line, refused, whole_nu
 from .torch_modules import Blame, Taps
 from .torch_program import check_compile, compile_model
 from .torch_values import from_torch, to_torch, walk
+from .torch_weights import list_weights
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64}
 
@@ -147,6 +148,9 @@ class TorchSession(Decodes, Session):
         if self.program:
             self.program.end()
         return output, duration_ms
+
+    def weights(self):
+        return list_weights(self.model)
 
     def doubts(self):
         return self.program.doubts() if self.program else []
