@@ -60,12 +60,23 @@ describeWithPython('a backend of torch.compile that a file registers', 'torch, t
     ])
   })
 
+  test('gives what its snapshot has, and with a planted fault it does not', async () => {
+    const expected = (spec: string, ...words: string[]) =>
+      judge('expect', 'weights', '-k', 'output', '--target', `x=${spec}`, ...words)
+    expect((await expected(TINY, '--capture')).results[0]!.verdict).toBe('captured')
+    const [healthy] = (await expected(TINY)).results
+    expect(healthy!.verdict, healthy!.reason).toBe('pass')
+    const { code, results } = await expected(FAULTY)
+    expect([code, results[0]!.verdict]).toEqual([1, 'fail'])
+    expect(results[0]!.figures!.join()).toContain('compileOptions: not recorded → fault=drop-column')
+  })
+
   test('does what its README says', async () => {
     const away = project()
     cpSync(join(root, 'examples/torch-backend'), join(away, 'examples/torch-backend'), { recursive: true })
     const page = readFileSync(join(root, 'examples/torch-backend/README.md'), 'utf8')
     const lines = [...page.matchAll(/^npx assay .*$/gm)].map(([line]) => line)
-    expect(lines).toHaveLength(6)
+    expect(lines).toHaveLength(9)
     for (const line of lines) {
       const { code, output } = await runLine(line, away)
       expect(code, `${line}\n${output}`).toBe(Number(/# exits with (\d)/.exec(line)?.[1] ?? 0))

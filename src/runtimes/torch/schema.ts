@@ -13,6 +13,7 @@ export const TORCH_SCHEMA: RuntimeSchema = {
     seed: '0',
     task: null,
     'trust-code': 'false',
+    unfuse: 'false',
     env: null,
   },
   choices: {
@@ -31,6 +32,7 @@ export const TORCH_SCHEMA: RuntimeSchema = {
       'speech-seq2seq',
     ],
     'trust-code': ['false', 'true'],
+    unfuse: ['false', 'true'],
   },
   counts: ['threads'],
   variables: ['env'],

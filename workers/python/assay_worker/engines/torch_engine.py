@@ -8,7 +8,7 @@ from ..identity import build_identity, processor_identity
 from ..imports import import_named
 
 DEFAULTS = {"threads": "1", "dtype": "fp32", "compile": "eager", "attention": "eager", "seed": "0",
-            "compile-option": None, "trust-code": "false", "task": None}
+            "compile-option": None, "trust-code": "false", "task": None, "unfuse": "false"}
 
 # Nothing is fetched and nothing is told, whatever the machine's own settings are.
 QUIET = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1",

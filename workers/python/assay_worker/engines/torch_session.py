@@ -16,6 +16,7 @@ from .torch_devices import synchronize
 from .torch_folder import TASKS, Folder, load_model, one_line, refused, whole_number
 from .torch_modules import Blame, Taps
 from .torch_program import check_compile, compile_model
+from .torch_unfuse import unfuse
 from .torch_values import from_torch, to_torch, walk
 from .torch_weights import list_weights
 
@@ -41,6 +42,8 @@ def open_session(path, options, device, taps):
     prepare(options)
     folder = Folder(path, options)
     model, origin = load_model(folder, options, PRECISIONS[options["dtype"]])
+    if options["unfuse"] == "true":
+        unfuse(model)
     move(model.eval().requires_grad_(False), device)
     # Otherwise outputs have no names.
     model.config.return_dict = True
