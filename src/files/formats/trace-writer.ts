@@ -10,7 +10,7 @@ import {
 } from '../../domain/tensor.ts'
 import { type AtomicFile, openAtomic, writeAt } from '../disk/atomic.ts'
 import { CHUNK_BYTES, readExactly } from '../disk/read-range.ts'
-import { LargestMagnitude } from './largest-magnitude.ts'
+import { Magnitudes } from './magnitudes.ts'
 import { checkValues } from './safetensors.ts'
 import { formatHeader, type StoredTensor } from './trace-header.ts'
 
@@ -44,7 +44,7 @@ export function createTraceWriter(path: string, expected = 64, options: TraceWri
 interface OpenTensor {
   readonly chunk: TensorChunk
   readonly start: number
-  readonly magnitude: LargestMagnitude | null
+  readonly magnitudes: Magnitudes | null
   taken: number
 }
 
@@ -74,7 +74,7 @@ class Writer {
     tensor.taken += chunk.bytes.length
     this.dataBytes += chunk.bytes.length
     this.checkLimit()
-    tensor.magnitude?.add(chunk.bytes)
+    tensor.magnitudes?.add(chunk.bytes)
     this.current = chunk.last ? null : tensor
     if (chunk.last) this.tensors.set(chunk.name, storedTensor(tensor))
     await writeAt((await this.opened()).handle, chunk.bytes, position, this.path)
@@ -84,8 +84,8 @@ class Writer {
     if (this.tensors.has(chunk.name)) throw wrong(chunk, 'it came twice')
     checkSpec(chunk)
     const isMeasured = this.measures && DTYPES[chunk.dtype].kind === 'float'
-    const magnitude = isMeasured ? new LargestMagnitude(chunk.dtype, chunk.shape) : null
-    return { chunk, start: this.dataBytes, magnitude, taken: 0 }
+    const magnitudes = isMeasured ? new Magnitudes(chunk.dtype, chunk.shape) : null
+    return { chunk, start: this.dataBytes, magnitudes, taken: 0 }
   }
 
   private checkLimit(): void {
@@ -156,9 +156,9 @@ function checkChunk(chunk: TensorChunk, { chunk: first, taken }: OpenTensor): vo
   }
 }
 
-function storedTensor({ chunk, start, taken, magnitude }: OpenTensor): StoredTensor {
+function storedTensor({ chunk, start, taken, magnitudes }: OpenTensor): StoredTensor {
   const { name, dtype, shape } = chunk
-  return { name, dtype, shape, start, byteLength: taken, ...(magnitude ? { maxAbs: magnitude.value } : {}) }
+  return { name, dtype, shape, start, byteLength: taken, ...(magnitudes ? { maxAbs: magnitudes.largest } : {}) }
 }
 
 function wrong(chunk: TensorChunk, found: string): FormatError {

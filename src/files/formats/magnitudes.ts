@@ -13,8 +13,8 @@ const INFINITY_CODES = { float32: 0x7f800000, float16: 0x7c00, bfloat16: 0x7f80 
 type OrderedDType = keyof typeof INFINITY_CODES
 
 /** Largest finite magnitude of a float tensor whose bytes come in pieces, cut anywhere. */
-export class LargestMagnitude {
-  value = 0
+export class Magnitudes {
+  largest = 0
   private rest = new Uint8Array(0)
   private remaining: number
   private readonly dtype: DType
@@ -40,14 +40,14 @@ export class LargestMagnitude {
   private addCodes(dtype: OrderedDType, bytes: Uint8Array, count: number): void {
     const code = Uint32Array.of(largestCode(dtype, bytes, count))
     decodeNumbers(dtype, new Uint8Array(code.buffer), 0, 1, this.numbers)
-    this.value = largest(this.numbers, 1, this.value)
+    this.largest = largestIn(this.numbers, 1, this.largest)
   }
 
   private addNumbers(bytes: Uint8Array, count: number): void {
     for (let first = 0; first < count; first += BLOCK) {
       const length = Math.min(BLOCK, count - first)
       decodeNumbers(this.dtype, bytes, first, length, this.numbers)
-      this.value = largest(this.numbers, length, this.value)
+      this.largest = largestIn(this.numbers, length, this.largest)
     }
   }
 }
@@ -87,7 +87,7 @@ function largestHalf(words: Int32Array, infinity: number): number {
   return found
 }
 
-function largest(numbers: Float64Array, length: number, start: number): number {
+function largestIn(numbers: Float64Array, length: number, start: number): number {
   let found = start
   for (let i = 0; i < length; i++) {
     const magnitude = Math.abs(numbers[i]!)

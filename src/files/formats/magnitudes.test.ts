@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DTYPES, type DType } from '../../domain/dtype.ts'
 import { decodeNumbers } from '../../tensors/decode.ts'
-import { LargestMagnitude } from './largest-magnitude.ts'
+import { Magnitudes } from './magnitudes.ts'
 
 const floats = (Object.keys(DTYPES) as DType[]).filter((dtype) => DTYPES[dtype].kind === 'float')
 
@@ -19,16 +19,16 @@ test.each(floats)('of %s it is what decoding every element finds, however the by
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0
       return state >>> 24
     })
-    const magnitude = new LargestMagnitude(dtype, [count])
+    const magnitudes = new Magnitudes(dtype, [count])
     const cut = round % (bytes.length + 1)
-    magnitude.add(bytes.subarray(0, cut))
-    magnitude.add(bytes.subarray(cut))
-    expect(magnitude.value).toBe(slowly(dtype, bytes, count))
+    magnitudes.add(bytes.subarray(0, cut))
+    magnitudes.add(bytes.subarray(cut))
+    expect(magnitudes.largest).toBe(slowly(dtype, bytes, count))
   }
 })
 
 test('bits behind the last element do not count', () => {
-  const magnitude = new LargestMagnitude('float4e2m1', [1])
-  magnitude.add(Uint8Array.of(0x72))
-  expect(magnitude.value).toBe(1)
+  const magnitudes = new Magnitudes('float4e2m1', [1])
+  magnitudes.add(Uint8Array.of(0x72))
+  expect(magnitudes.largest).toBe(1)
 })
