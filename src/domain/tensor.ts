@@ -28,6 +28,8 @@ export interface TensorSource extends TensorSpec {
   readonly byteLength: number
   /** Largest finite magnitude, where it was measured on the way to disk. */
   readonly maxAbs?: number
+  /** How many numbers are zero, where that was counted and all are finite. */
+  readonly zeros?: number
   /** The file and offset of exactly these bytes, if they are in a file. */
   readonly file?: { readonly path: string; readonly start: number }
   /** Chunks hold whole elements, except for strings. */

@@ -124,11 +124,14 @@ describe('streaming', () => {
       path,
       new Map<string, Tensor>([
         ['f', { dtype: 'float32', shape: [3], bytes: encodeNumbers('float32', [Infinity, NaN, -7]) }],
+        ['z', { dtype: 'float32', shape: [3], bytes: encodeNumbers('float32', [0, -0, -7]) }],
         ['i', { dtype: 'int32', shape: [1], bytes: encodeNumbers('int32', [7]) }],
       ]),
     )
     const { tensors } = await openTrace(path)
-    expect(tensors.get('f')!.maxAbs).toBe(7)
+    expect(tensors.get('f')).toMatchObject({ maxAbs: 7 })
+    expect(tensors.get('f')!.zeros).toBeUndefined()
+    expect(tensors.get('z')).toMatchObject({ maxAbs: 7, zeros: 2 })
     expect(tensors.get('i')!.maxAbs).toBeUndefined()
   })
 })
@@ -228,6 +231,7 @@ describe('hostile files are refused', () => {
   const facts: [string, object][] = [
     ['an infinite maxAbs', { tensors: [{ name: 'x', maxAbs: '1' }] }],
     ['a negative maxAbs', { tensors: [{ name: 'x', maxAbs: -1 }] }],
+    ['zeros that are no count', { tensors: [{ name: 'x', zeros: 0.5 }] }],
     ['a dtype of another size', { tensors: [{ name: 'x', dtype: 'int4', shape: [9] }] }],
     ['an unknown dtype', { tensors: [{ name: 'x', dtype: 'valueOf', shape: [4] }] }],
     ['a value without its tensor', { values: [{ name: 'y', kind: 'tensor', length: 1 }] }],

@@ -35,6 +35,7 @@ export interface StoredTensor {
   readonly start: number
   readonly byteLength: number
   readonly maxAbs?: number
+  readonly zeros?: number
 }
 
 export interface TraceHeader {
@@ -53,10 +54,11 @@ export function storedDType(dtype: DType): string {
 
 /** The JSON of a header; what safetensors cannot name is U8 there, with dtype and shape in the metadata. */
 export function formatHeader({ values, tensors }: TraceHeader): string {
-  const facts = tensors.map(({ name, dtype, shape, maxAbs }) => ({
+  const facts = tensors.map(({ name, dtype, shape, maxAbs, zeros }) => ({
     name,
     ...(nameInFile.has(dtype) ? {} : { dtype, shape }),
     ...(maxAbs === undefined ? {} : { maxAbs }),
+    ...(zeros === undefined ? {} : { zeros }),
   }))
   const ours = JSON.stringify({ schema: TRACE_SCHEMA, values, tensors: facts })
   const entries = tensors.map(({ name, dtype, shape, start, byteLength }) => {
@@ -152,7 +154,9 @@ function applyFacts(tensor: StoredTensor, facts: Map<string, StrictJson> | undef
   if (maxAbs !== undefined && !(typeof maxAbs === 'number' && maxAbs >= 0 && Number.isFinite(maxAbs))) {
     throw bad(path, `the maxAbs of tensor ${quote(tensor.name)} is not a finite magnitude`)
   }
-  const known = { ...tensor, ...(maxAbs === undefined ? {} : { maxAbs }) }
+  const zeros = facts?.get('zeros')
+  if (zeros !== undefined && !isSize(zeros)) throw bad(path, `the zeros of tensor ${quote(tensor.name)} are no count`)
+  const known = { ...tensor, ...(maxAbs === undefined ? {} : { maxAbs }), ...(zeros === undefined ? {} : { zeros }) }
   const dtype = facts?.get('dtype')
   if (dtype === undefined) return known
   if (typeof dtype !== 'string' || !isDType(dtype) || tensor.dtype !== 'uint8') {

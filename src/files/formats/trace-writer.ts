@@ -27,7 +27,7 @@ export interface TraceWriter {
 interface TraceWriterOptions {
   /** Most bytes of tensor data that are taken. */
   readonly byteLimit?: number
-  /** Note the largest magnitude of each tensor, which saves whoever compares it a pass; true by default. */
+  /** Note the largest magnitude of each tensor and its zeros, which saves whoever compares it a pass; true by default. */
   readonly measures?: boolean
 }
 
@@ -158,7 +158,10 @@ function checkChunk(chunk: TensorChunk, { chunk: first, taken }: OpenTensor): vo
 
 function storedTensor({ chunk, start, taken, magnitudes }: OpenTensor): StoredTensor {
   const { name, dtype, shape } = chunk
-  return { name, dtype, shape, start, byteLength: taken, ...(magnitudes ? { maxAbs: magnitudes.largest } : {}) }
+  const stored = { name, dtype, shape, start, byteLength: taken }
+  if (!magnitudes) return stored
+  const { largest, zeros } = magnitudes
+  return { ...stored, maxAbs: largest, ...(zeros !== null && { zeros }) }
 }
 
 function wrong(chunk: TensorChunk, found: string): FormatError {

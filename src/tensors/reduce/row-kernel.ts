@@ -1,5 +1,5 @@
 import { ROW, RUN } from './row-layout.ts'
-import { ROW_WASM } from './wasm.gen.ts'
+import { rowModule } from './row-module.ts'
 
 interface Exports {
   readonly memory: WebAssembly.Memory
@@ -22,8 +22,7 @@ export class RowKernel {
   readonly #exports: Exports
 
   constructor() {
-    const bytes = Uint8Array.from(atob(ROW_WASM), (letter) => letter.charCodeAt(0))
-    this.#exports = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports as WebAssembly.Exports & Exports
+    this.#exports = new WebAssembly.Instance(rowModule()).exports as WebAssembly.Exports & Exports
   }
 
   /** null: not all of it is finite. */

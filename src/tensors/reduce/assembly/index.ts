@@ -1,3 +1,4 @@
+export { surveyWords } from './words'
 import { ROW, RUN } from '../row-layout'
 
 const RUN_BYTES: i32 = RUN << 2
