@@ -27,7 +27,8 @@ export function shapeModel(original: OnnxModel, flat: FlatModel, values: readonl
   const nodes = values.map((value) =>
     create(NodeProtoSchema, { opType: 'Shape', input: [value], output: [shapeName(value)] }),
   )
-  return withOutputs(original, flat, values.map(shapeName), nodes)
+  // onnxruntime begins with the last node: so each shape is taken, and its value given up, as soon as it is there.
+  return withOutputs(original, flat, values.map(shapeName), nodes.reverse())
 }
 
 export function shapeName(value: string): string {

@@ -13,11 +13,10 @@ import type {
   WeightFacts,
 } from '../contract.ts'
 import type { BesideParams, Opened } from '../protocol/messages.ts'
-import { listFiled } from '../protocol/outgoing.ts'
 import { checkInputs } from '../worker/check-inputs.ts'
 import { HeldOutputs } from '../worker/held-outputs.ts'
 import { runIntoFile } from '../worker/tensor-files.ts'
-import type { OutputFile } from './proxy.ts'
+import { fileOutputs, type OutputFile } from './proxy.ts'
 
 /** A runtime in the host, with the same interface as a worker. */
 export class InProcessHost {
@@ -70,9 +69,9 @@ export class InProcessHost {
     return session.run(inputs, sink, logs, shapes)
   }
 
-  async runIntoFile(id: number, inputs: Trace, { path, expected }: OutputFile, logs?: string): Promise<ModelRun> {
-    const files = { outputs: path, byteLimit: Infinity, ...(expected && { expected: listFiled(expected) }) }
-    return runIntoFile(files, (sink) => this.run(id, inputs, sink, logs, files.expected))
+  async runIntoFile(id: number, inputs: Trace, file: OutputFile, logs?: string): Promise<ModelRun> {
+    const files = fileOutputs(file, Infinity)
+    return runIntoFile(files, (sink) => this.run(id, inputs, sink, logs, files.shapes ?? files.expected))
   }
 
   async runBeside(id: number, inputs: Trace, beside: BesideParams): Promise<MeasuredModelRun> {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Clock, SYSTEM_CLOCK } from '../../domain/clock.ts'
-import type { TensorSink, Trace } from '../../domain/tensor.ts'
+import type { TensorSink, TensorSpec, Trace } from '../../domain/tensor.ts'
 import type {
   DecodeRequest,
   DecodeStep,
@@ -20,7 +20,6 @@ import { ProtocolError } from '../protocol/frame.ts'
 import {
   type BesideParams,
   type DecodeStartParams,
-  type FiledTensor,
   type Opened,
   PROTOCOL,
   parseForm,
@@ -31,6 +30,7 @@ import {
   parseRan,
   parseWarmUp,
   parseWeights,
+  type RunFiles,
   type WarmUp,
   type WireModel,
 } from '../protocol/messages.ts'
@@ -51,6 +51,10 @@ export interface OutputFile {
   readonly path: string
   /** Tensors in files, as the outputs will be if they are right: equal ones are not written again. */
   readonly expected?: Pick<Trace, 'tensors'>
+  /** Outputs whose shapes are known. */
+  readonly shapes?: readonly TensorSpec[]
+  /** Their largest magnitudes and zeros are wanted. */
+  readonly measures?: boolean
 }
 
 /** The host's side of one worker. */
@@ -184,15 +188,14 @@ export class WorkerProxy {
   }
 
   /** As `run`, but inputs in files are read there, and the outputs become a trace in a file, without those that are as expected. */
-  async runIntoFile(session: number, inputs: Trace, { path, expected }: OutputFile, logs?: string): Promise<ModelRun> {
+  async runIntoFile(session: number, inputs: Trace, file: OutputFile, logs?: string): Promise<ModelRun> {
     const filed = listFiled(inputs)
-    const outputs = { outputs: resolve(path), byteLimit: this.#limits.outputBytes }
-    const files = { inputs: filed, ...outputs, ...(expected && { expected: listFiled(expected) }) }
+    const files: RunFiles = { inputs: filed, ...fileOutputs(file, this.#limits.outputBytes) }
     const params = { session, values: inputs.values, files, ...(logs !== undefined && { logs }) }
     return this.#line.request('run', params, {
       limitMs: this.#limits.runMs,
       doing: 'run the model',
-      parse: (result) => withKnownNames(parseRan(result), files.expected),
+      parse: (result) => withKnownNames(parseRan(result), files),
       send: (id) => sendInputs(id, inputs, filed),
     })
   }
@@ -265,8 +268,14 @@ export class WorkerProxy {
   }
 }
 
+/** As a worker is told. */
+export function fileOutputs(file: OutputFile, byteLimit: number): Omit<RunFiles, 'inputs'> {
+  const { path, expected, ...others } = file
+  return { outputs: resolve(path), byteLimit, ...others, ...(expected && { expected: listFiled(expected) }) }
+}
+
 /** Only what was expected can be equal to it. */
-function withKnownNames(ran: ModelRun, expected: readonly FiledTensor[] = []): ModelRun {
+function withKnownNames(ran: ModelRun, { expected = [] }: RunFiles): ModelRun {
   const unknown = ran.equal?.find((name) => !expected.some((tensor) => tensor.name === name))
   if (unknown === undefined) return ran
   throw new ProtocolError(`the worker says that "${unknown}" is as expected, of which nothing was expected`)

@@ -1,9 +1,10 @@
 import { countBytes, type TensorSpec } from '../../domain/tensor.ts'
 import { ReusedMemory } from '../worker/reused-memory.ts'
 import type { OnnxRuntime, OrtTensor } from './onnxruntime.ts'
-import { ORT_DTYPES, tensorOver } from './tensors.ts'
+import { ORT_DTYPES, outputBytes, tensorOver } from './tensors.ts'
 
-const memory = new ReusedMemory(2 ** 26)
+/** As much as is asked of a reference in one run, with what aligning takes. */
+const memory = new ReusedMemory(2 ** 28 + 2 ** 20)
 /** No output is this by chance, and one that was never written is not what it was in the run before. */
 const UNWRITTEN = 0xa5
 
@@ -18,6 +19,21 @@ export function placeOutputs(
   const fetches: Record<string, OrtTensor | null> = Object.fromEntries(names.map((name) => [name, null]))
   for (const [i, spec] of placed.entries()) fetches[spec.name] = tensorOver(ort, spec, places[i]!.fill(UNWRITTEN))
   return fetches
+}
+
+/** What was put there; null: an output was not. onnxruntime-node gives a copy of each beside it, which nobody needs. */
+export function takePlaced(
+  places: Readonly<Record<string, OrtTensor | null>>,
+  given: Readonly<Record<string, OrtTensor>>,
+): Readonly<Record<string, OrtTensor>> | null {
+  const placed = Object.entries(places).filter((entry): entry is [string, OrtTensor] => entry[1] !== null)
+  return placed.some(([, place]) => isUnwritten(place)) ? null : { ...given, ...Object.fromEntries(placed) }
+}
+
+/** As its beginning shows. */
+function isUnwritten(place: OrtTensor): boolean {
+  const beginning = outputBytes(place).subarray(0, 64)
+  return beginning.length > 0 && beginning.every((byte) => byte === UNWRITTEN)
 }
 
 function isPlaceable(dtype: TensorSpec['dtype']): boolean {

@@ -5,7 +5,7 @@ import type { ModelRun, Session } from '../contract.ts'
 import { plainWords } from './create-session.ts'
 import { decodeWith } from './decode.ts'
 import type { OnnxRuntime, OrtSession, OrtSessionOptions, OrtTensor, OrtValueMetadata } from './onnxruntime.ts'
-import { placeOutputs } from './output-memory.ts'
+import { placeOutputs, takePlaced } from './output-memory.ts'
 import { ORT_SCHEMA } from './schema.ts'
 import { outputBytes, toOrtTensor } from './tensors.ts'
 
@@ -121,8 +121,9 @@ type Feeds = Readonly<Record<string, OrtTensor>>
 /** An output of another shape than expected has no place in the memory for it. */
 async function runPlaced(ort: OnnxRuntime, session: OrtSession, feeds: Feeds, shapes: readonly TensorSpec[]) {
   if (shapes.length === 0) return runNamed(session, feeds)
-  const fetches = placeOutputs(ort, session.outputNames, shapes)
-  return session.run(feeds, fetches).catch(() => runNamed(session, feeds))
+  const places = placeOutputs(ort, session.outputNames, shapes)
+  const given = await session.run(feeds, places).catch(() => null)
+  return (given && takePlaced(places, given)) ?? runNamed(session, feeds)
 }
 
 /** Without names: all outputs. */

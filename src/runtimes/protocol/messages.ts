@@ -2,7 +2,7 @@ import type { PaddingMask } from '../../compare/layers/real-positions.ts'
 import type { DType } from '../../domain/dtype.ts'
 import type { FailureDetail } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import type { TraceValue, ValueSpec } from '../../domain/tensor.ts'
+import type { TensorSpec, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import { STAGES, type Stage } from '../../domain/verdict.ts'
 import {
   type IrOptions,
@@ -79,12 +79,13 @@ export interface RunFiles {
   readonly byteLimit: number
   /** What outputs will be if they are right: those that are equal to the bit need not be written. */
   readonly expected?: readonly FiledTensor[]
+  /** Outputs whose shapes are known. */
+  readonly shapes?: readonly TensorSpec[]
+  /** Their largest magnitudes and zeros are wanted in the metadata. */
+  readonly measures?: boolean
 }
 
-export interface FiledTensor {
-  readonly name: string
-  readonly dtype: DType
-  readonly shape: readonly number[]
+export interface FiledTensor extends TensorSpec {
   readonly path: string
   readonly start: number
 }

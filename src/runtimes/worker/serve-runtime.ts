@@ -140,7 +140,7 @@ async function run(
     checkInputs(session.inputs, inputs)
     if (beside && held) return wireMeasured(await held.run(beside, (sink) => session.run(inputs, sink, logs)))
     if (!open) return await session.run(inputs, sender(channel, request.id), logs)
-    return await open.runInto((sink) => session.run(inputs, sink, logs, files?.expected))
+    return await open.runInto((sink) => session.run(inputs, sink, logs, files?.shapes ?? files?.expected))
   } finally {
     open?.close()
   }

@@ -32,11 +32,11 @@ export async function runIntoFile(
 
 /** What is equal to the host's own tensors is not written again. */
 async function writeRun(
-  { outputs, byteLimit, expected = [] }: Omit<RunFiles, 'inputs'>,
+  { outputs, byteLimit, expected = [], measures = false }: Omit<RunFiles, 'inputs'>,
   filed: FiledTensors,
   run: (sink: TensorSink) => Promise<ModelRun>,
 ): Promise<ModelRun> {
-  const writer = createTraceWriter(outputs, undefined, { byteLimit, measures: false })
+  const writer = createTraceWriter(outputs, undefined, { byteLimit, measures })
   const byName = new Map(expected.map((tensor) => [tensor.name, tensor]))
   const equal = new Set<string>()
   try {

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StageError } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import type { Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
+import type { TensorSpec, Trace, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { computeDigest } from '../../files/disk/digest.ts'
 import { openTrace } from '../../files/formats/safetensors.ts'
@@ -41,6 +41,8 @@ export interface CaptureRequest {
   readonly isTrial?: boolean
   /** Outputs as they will be if they are right. What is equal to the bit is taken from here and not written again. */
   readonly expected?: Pick<Trace, 'tensors'>
+  /** Outputs whose shapes are known. */
+  readonly shapes?: readonly TensorSpec[]
 }
 
 export interface Captured {
@@ -153,7 +155,7 @@ async function runInto(
   passing = false,
 ): Promise<CaptureProduct & { readonly equal: readonly string[] }> {
   const { target, side, alone = false, model, modelDigest, shared = false, inputs } = request
-  const { expects, expected, taps, isTrial } = request
+  const { expects, expected, shapes, taps, isTrial } = request
   const logs = join(dirname(path), 'logs')
   let writer: TraceWriter | undefined
   const makeSink = async () => {
@@ -167,7 +169,9 @@ async function runInto(
       ...work,
       ...(taps && { taps }),
       ...(shared && { shareAs: modelDigest }),
-      ...(passing && { file: { path, ...(expected && { expected }) } }),
+      ...(passing && {
+        file: { path, measures: side === 'reference', ...(expected && { expected }), ...(shapes && { shapes }) },
+      }),
       ...(isTrial && { isTrial }),
     })
     if (!done.isInFile) await writer!.finish(inOrder(done.values, expects))

@@ -1,5 +1,6 @@
 import type { DType } from '../../../domain/dtype.ts'
-import type { TensorSource, Trace } from '../../../domain/tensor.ts'
+import type { TensorSource, TensorSpec, Trace } from '../../../domain/tensor.ts'
+import { carriedAs } from '../../../onnx/carriers.ts'
 import type { Branch, FlatModel, NodeKey } from '../../../onnx/flatten.ts'
 import { type FlatIndex, findLayer, indexFlat, type Layer } from '../../../onnx/layers/layer-border.ts'
 import type { LayerSite } from '../../../onnx/layers/layer-sites.ts'
@@ -11,7 +12,7 @@ import { decideBranches } from './branches.ts'
 import { type Chunk, splitIntoChunks } from './chunks.ts'
 import type { Recorded } from './cut-layer.ts'
 import { type Edited, editedRequest, type LookRequest, type RunEdited, runEdited } from './edited-run.ts'
-import { measureSizes, tensorsMadeIn } from './value-sizes.ts'
+import { measureSizes, tensorsMadeIn, type ValueSize } from './value-sizes.ts'
 
 /** A layer with what the reference computed around it, all of it in one run. */
 export interface RecordedLayer extends Layer, Recorded {}
@@ -77,11 +78,12 @@ export async function* recordChunks(
   const { flat, index, dtypes } = known
   const run: RunEdited = (what, bytes, names) => runEdited(request, { what, bytes, names }, pool, lab)
   const chunks = await planChunks(request, flat, layersIn(flat, index, request.sites), dtypes, run)
-  for (const [i, { items, values, size }] of chunks.entries()) {
+  for (const [i, { items, values, sizes }] of chunks.entries()) {
     const folders: RunFolder[] = []
-    const recorded = await recordValues(request, flat, values, (bytes, names) =>
-      runSized(request, { what: `values ${i + 1}`, bytes, names }, size, folders, pool, lab),
-    )
+    const recorded = await recordValues(request, flat, values, ({ bytes, outputs }) => {
+      const edited = { what: `values ${i + 1}`, bytes, names: Array.from(outputs.values(), ({ name }) => name) }
+      return runSized(request, edited, sizes && sizedOutputs(outputs, sizes), folders, pool, lab)
+    })
     const layers = new Map(items.map(([scope, layer]) => [scope, { ...layer, ...recorded }]))
     const forget = async () => void (await Promise.all(folders.map((folder) => folder.remove())))
     yield { layers, values: recorded.values, made: values, forget }
@@ -106,10 +108,10 @@ async function recordValues(
   { model, inputs }: ActivationRequest,
   flat: FlatModel,
   wanted: ReadonlySet<string>,
-  run: (bytes: Uint8Array, names: readonly string[]) => Promise<Captured>,
+  run: (tapped: TappedModel) => Promise<Captured>,
 ): Promise<Recorded> {
   const tapped = tapModel(model.model, flat, [...wanted])
-  const { trace, key } = await run(tapped.bytes, outputNames(tapped))
+  const { trace, key } = await run(tapped)
   const values = new Map(inputs.tensors)
   for (const [value, { name }] of tapped.outputs) {
     const source = trace.tensors.get(name)
@@ -118,10 +120,24 @@ async function recordValues(
   return { values, digest: key! }
 }
 
-const outputNames = ({ outputs }: TappedModel) => Array.from(outputs.values(), ({ name }) => name)
+/** What a run will give. */
+interface SizedOutputs {
+  readonly byteLength: number
+  /** Of outputs whose dtype is known too. */
+  readonly shapes: readonly TensorSpec[]
+}
 
-/** Without a size where they could not be measured. */
-type ValueChunk = Omit<Chunk<NamedLayer>, 'size'> & { readonly size?: number }
+function sizedOutputs(outputs: TappedModel['outputs'], sizes: ReadonlyMap<string, ValueSize>): SizedOutputs {
+  const sized = [...outputs].map(([value, { name }]) => ({ name, ...sizes.get(value)! }))
+  const shapes = sized.flatMap(({ name, dtype, shape }) => {
+    const carried = carriedAs(dtype)
+    return carried ? [{ name, dtype: carried, shape }] : []
+  })
+  return { byteLength: sized.reduce((sum, { byteLength }) => sum + byteLength, 0), shapes }
+}
+
+/** Without sizes where they could not be measured. */
+type ValueChunk = Omit<Chunk<NamedLayer>, 'size'> & { readonly sizes?: ReadonlyMap<string, ValueSize> }
 
 /** Layers whose values fit into one run. */
 async function planChunks(
@@ -134,7 +150,10 @@ async function planChunks(
   const made = tensorsMadeIn(flat)
   const valuesOf = ([, { inputs, outputs }]: NamedLayer) => [...inputs, ...outputs].filter((name) => made.has(name))
   const sizes = await measureSizes(model.model, flat, [...new Set(layers.flatMap(valuesOf))], dtypes, run)
-  if (sizes) return splitIntoChunks(layers, valuesOf, { sizeOf: (value) => sizes.get(value)!, most: CHUNK_BYTES })
+  if (sizes) {
+    const limit = { sizeOf: (value: string) => sizes.get(value)!.byteLength, most: CHUNK_BYTES }
+    return splitIntoChunks(layers, valuesOf, limit).map((chunk) => ({ ...chunk, sizes }))
+  }
   const chunks = splitIntoChunks(layers, valuesOf, { sizeOf: () => 1, most: CHUNK_VALUES })
   return chunks.map(({ items, values }) => ({ items, values }))
 }
@@ -146,15 +165,15 @@ const MEMORY_BYTES = 2 ** 29
 async function runSized(
   request: ActivationRequest,
   edited: Edited,
-  size: number | undefined,
+  sized: SizedOutputs | undefined,
   folders: RunFolder[],
   pool: Pool,
   lab: Lab,
 ): Promise<Captured> {
-  if (size === undefined || !request.info.capabilities.cheap || lab.keepsAll) {
+  if (!sized || !request.info.capabilities.cheap || lab.keepsAll) {
     return runEdited(request, edited, pool, lab)
   }
-  const folder = await lab.makeFolder(size, MEMORY_BYTES)
+  const folder = await lab.makeFolder(sized.byteLength, MEMORY_BYTES)
   folders.push(folder)
-  return captureInto(folder.path, editedRequest(request, edited), request.info, pool, lab)
+  return captureInto(folder.path, editedRequest(request, { ...edited, shapes: sized.shapes }), request.info, pool, lab)
 }

@@ -1,5 +1,5 @@
 import type { Target } from '../../../domain/target.ts'
-import type { Trace, ValueSpec } from '../../../domain/tensor.ts'
+import type { TensorSpec, Trace, ValueSpec } from '../../../domain/tensor.ts'
 import { computeDigest } from '../../../files/disk/digest.ts'
 import type { Lab } from '../../../runs/contract.ts'
 import type { RuntimeInfo } from '../../../runtimes/contract.ts'
@@ -21,6 +21,8 @@ export interface Edited {
   readonly what: string
   readonly bytes: Uint8Array
   readonly names: readonly string[]
+  /** Of outputs, as far as they are known. */
+  readonly shapes?: readonly TensorSpec[]
 }
 
 export type RunEdited = (what: string, bytes: Uint8Array, names: readonly string[]) => Promise<Captured>
@@ -31,7 +33,7 @@ export function runEdited(request: LookRequest, edited: Edited, pool: Pool, lab:
 
 export function editedRequest(
   { reference, model, inputs, inputsDigest }: LookRequest,
-  { what, bytes, names }: Edited,
+  { what, bytes, names, shapes }: Edited,
 ): CaptureRequest {
   return {
     target: reference,
@@ -41,6 +43,7 @@ export function editedRequest(
     modelDigest: computeDigest({ model: model.digest, edited: computeDigest(bytes) }),
     expects: names.map((name): ValueSpec => ({ name, kind: 'tensor', dtype: null, shape: null })),
     lasting: true,
+    ...(shapes && { shapes }),
     inputs,
     inputsDigest,
   }

@@ -22,21 +22,29 @@ export function tensorsMadeIn({ nodes }: FlatModel): Set<string> {
   return new Set(makers.flatMap(({ output }) => output.filter(Boolean)))
 }
 
-/** Bytes of values, found by running the model for their shapes alone; null where that is not possible. */
+/** A value that was not computed to be kept. */
+export interface ValueSize {
+  readonly dtype: DType | undefined
+  readonly shape: readonly number[]
+  readonly byteLength: number
+}
+
+/** Sizes of values, found by running the model for their shapes alone; null where that is not possible. */
 export async function measureSizes(
   model: OnnxModel,
   flat: FlatModel,
   values: readonly string[],
   dtypes: ReadonlyMap<string, DType>,
   run: RunEdited,
-): Promise<ReadonlyMap<string, number> | null> {
+): Promise<ReadonlyMap<string, ValueSize> | null> {
   try {
     const { trace } = await run('shapes', shapeModel(model, flat, values), values.map(shapeName))
-    const sizes = new Map<string, number>()
+    const sizes = new Map<string, ValueSize>()
     for (const value of values) {
       const dtype = dtypes.get(value)
       const bytes = dtype ? DTYPES[dtype].bits / 8 : USUAL_BYTES
-      sizes.set(value, elementCount(await shapeIn(trace, value)) * bytes)
+      const shape = await shapeIn(trace, value)
+      sizes.set(value, { dtype, shape, byteLength: elementCount(shape) * bytes })
     }
     return sizes
   } catch (error) {
