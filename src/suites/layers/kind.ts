@@ -9,9 +9,9 @@ export const LAYERS: SuiteKind<Values<typeof LAYERS_OPTIONS>, ModelConfig, Layer
   name: 'layers',
   command: {
     name: 'layers',
-    argument: '[folders...]',
+    argument: '[models...]',
     summary:
-      'measure every layer of Hugging Face folders: how far it is off while both sides compute on their own values',
+      'measure every layer of ONNX models and Hugging Face folders: how far it is off while both sides compute on their own values',
     completes: 'files',
   },
   options: LAYERS_OPTIONS,

@@ -75,7 +75,7 @@ async function measurePair(request: PairRequest & { readonly title: string }): P
 }
 
 /** null: the model takes no mask, so nothing is padding. */
-async function readMask({ tensors }: Trace): Promise<PaddingMask | null> {
+export async function readMask({ tensors }: Trace): Promise<PaddingMask | null> {
   const source = tensors.get('attention_mask')
   const [batch, length] = source?.shape ?? []
   if (source?.dtype !== 'int64' || batch === undefined || length === undefined) return null

@@ -61,8 +61,14 @@ export const LAYER_GROUPS: OptionGroups = { 'What is measured': LAYER_OPTIONS }
 export const LAYERS_OPTIONS = {
   ...LAYER_OPTIONS,
   ...SIDE_OPTIONS,
-  reference: { ...SIDE_OPTIONS.reference, help: 'trusted target to compare with, one alone (default: torch:cpu)' },
-  target: { ...SIDE_OPTIONS.target, help: 'target to measure; repeatable (default: torch:cpu,dtype=bf16)' },
+  reference: {
+    ...SIDE_OPTIONS.reference,
+    help: 'trusted target to compare with, one alone (default: ort:cpu; for Hugging Face folders torch:cpu)',
+  },
+  target: {
+    ...SIDE_OPTIONS.target,
+    help: 'target to measure; repeatable (default: ort-web:wasm; for Hugging Face folders torch:cpu,dtype=bf16)',
+  },
   ...INPUT_OPTIONS,
   seed: { ...INPUT_OPTIONS.seed, help: 'seed of prompts and of generated inputs' },
   ...COMMON_OPTIONS,

@@ -32,7 +32,8 @@ function readLayers(request: LayersRequest): LayersAsked {
     throw new UsageError('layers', '--mode generate begins with prompts; --dim and --input are for model-forward')
   }
   const words = wordsOf(request)
-  if (words.length === 0) throw new UsageError('layers', 'give the folder of a Hugging Face model, or several')
+  if (words.length === 0)
+    throw new UsageError('layers', 'give an ONNX model or the folder of a Hugging Face model, or several')
   tellVariables(request)
   const asked = readModels({ ...request, words, values: { ...values, ...NO_TOLERANCE } })
   const [another] = asked.targets.otherReferences
@@ -74,6 +75,7 @@ async function suiteOptions(asked: LayersAsked, context: PlanContext): Promise<L
     ...choices,
     ...(await locateModels(asked, context)),
     ...targets.forFolders,
+    forOnnx: { reference: targets.reference ?? targets.defaultReference, targets: targets.targets },
     cwd,
     mode,
     judgedBy: await loadJudging(judging, cwd),
@@ -109,5 +111,5 @@ export const LAYERS_WORK: SuiteWork<LayersValues, ModelConfig, LayersAsked> = {
   read: readLayers,
   plan,
   words: ({ paths }) => paths,
-  whyNothing: ({ paths }) => `no Hugging Face folder in ${paths.join(' ')}`,
+  whyNothing: ({ paths }) => `no ONNX model and no Hugging Face folder in ${paths.join(' ')}`,
 }

@@ -1,6 +1,6 @@
 import { SkipCase } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
-import type { FileDigests } from '../../files/disk/digest.ts'
+import { type FileDigests, sha256File } from '../../files/disk/digest.ts'
 import { shownPath } from '../../files/disk/shown-path.ts'
 import { findDecoder } from '../../models/hugging-face/find-decoder.ts'
 import { folderDigest } from '../../models/hugging-face/model-folder.ts'
@@ -17,6 +17,8 @@ import { refuseSame } from '../tensors/refuse-same.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from '../tensors/shapes.ts'
 import { type JudgedBy, refuseOthers } from './judging/load-judging.ts'
 import { measureLayers } from './measure-layers.ts'
+import { measureOnnxLayers } from './onnx/measure-onnx.ts'
+import { discoverOnnx, type OnnxLayersCase, type OnnxSides, onnxCases } from './onnx/onnx-cases.ts'
 import type { Mode } from './options.ts'
 import { measureDecoding } from './prompted/measure-decoding.ts'
 import { isPrompted, type Prompted } from './prompted/prompted-case.ts'
@@ -29,6 +31,8 @@ export interface LayersSuiteOptions extends MakingOptions {
   readonly ids?: FolderNames | undefined
   readonly reference: Target
   readonly targets: readonly Target[]
+  /** The same for ONNX models. */
+  readonly forOnnx: OnnxSides
   /** The targets are defaults, so one that is not available is skipped. */
   readonly areDefaults: boolean
   /** null: layers are only measured. */
@@ -61,31 +65,36 @@ export interface LayersCase extends Case {
   readonly underTest: Target
 }
 
-/** Measures every layer of Hugging Face folders on both sides at the same time. */
-export function layersSuite(options: LayersSuiteOptions): Suite<LayersCase> {
+/** Measures every layer of Hugging Face folders, and every tensor of ONNX models, on both sides. */
+export function layersSuite(options: LayersSuiteOptions): Suite<LayersCase | OnnxLayersCase> {
   const context: LayersSuiteContext = { ...options, tokenizers: new Map() }
   return {
     name: 'layers',
     async *collect() {
       const folders = discoverFolders(options.paths, options.cwd, options.ids, true)
-      refuseOthers(
-        options.judgedBy,
-        options.mode,
-        folders.map(({ name }) => name),
-      )
+      const models = discoverOnnx(options, folders)
+      const names = [...folders, ...models].map(({ name }) => name)
+      refuseOthers(options.judgedBy, options.mode, names)
+      const onlyModel = names.length === 1
       for (const folder of folders) {
         const content = options.contents ? await folderDigest(folder.path, options.digests) : undefined
         for (const found of casesOf(folder, options)) {
-          yield { ...found, onlyModel: folders.length === 1, ...(content && { content }) }
+          yield { ...found, onlyModel, ...(content && { content }) }
         }
+      }
+      for (const model of models) {
+        const content = options.contents ? await sha256File(model.path) : undefined
+        for (const found of onnxCases(model, options)) yield { ...found, onlyModel, ...(content && { content }) }
       }
     },
     judge: (c, lab) => measureCase(c, lab, context),
   }
 }
 
-async function measureCase(c: LayersCase, lab: Lab, context: LayersSuiteContext): Promise<Judgement> {
-  if (c.mode === 'model-forward') return measureLayers(c, lab, context)
+async function measureCase(c: LayersCase | OnnxLayersCase, lab: Lab, context: LayersSuiteContext): Promise<Judgement> {
+  if (c.mode === 'model-forward') {
+    return 'dataSet' in c ? measureOnnxLayers(c, lab, context) : measureLayers(c, lab, context)
+  }
   if (isPrompted(c)) return measureDecoding(c, lab, context)
   throw new SkipCase(`${c.model} cannot generate: ${c.prompted}`)
 }

@@ -83,8 +83,11 @@ export async function measureFolders(folder: string, judging: MeasuringLayers): 
   const pool = inProcessPool(folder, kinds)
   const digests = new FileDigests()
   const cacheFolder = join(folder, '.assay', 'cache')
+  const reference = testTarget(judging.reference)
+  const targets = suiteOptions(folder, judging).targets
   const options: LayersSuiteOptions = {
     mode: 'model-forward',
+    forOnnx: { reference, targets },
     sizes: { batchSizes: [2], promptLengths: [8], newTokens: [0] },
     digests,
     tokenizer: null,
@@ -92,7 +95,7 @@ export async function measureFolders(folder: string, judging: MeasuringLayers): 
     judgedBy: null,
     notice: () => {},
     ...suiteOptions(folder, judging),
-    reference: testTarget(judging.reference),
+    reference,
     pool,
   }
   try {
