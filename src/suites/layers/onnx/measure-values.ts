@@ -12,7 +12,6 @@ import { splitIntoChunks } from '../../tensors/inside/chunks.ts'
 import type { ValueSize } from '../../tensors/inside/value-sizes.ts'
 import { sinkInto } from '../pair-tasks.ts'
 import { PairedStreams } from '../paired-streams.ts'
-import { SIDES } from '../sides.ts'
 import { type InnerModel, listValues } from './inner-model.ts'
 import type { OnnxLayersCase } from './onnx-cases.ts'
 
@@ -35,7 +34,7 @@ interface ValuePair {
 }
 
 /** Of one side at a time, because its worker holds all of it until the other side gives the same. */
-const CHUNK_BYTES = 128 * 2 ** 20
+const CHUNK_BYTES = 256 * 2 ** 20
 /** Where sizes are not known. */
 const CHUNK_VALUES = 32
 /** What is known of so many fits into one answer of a worker. */
@@ -84,7 +83,8 @@ function planChunks(pairs: readonly ValuePair[], { sizes }: ValuesRequest): (rea
 /** Where one worker can run both sides, what they give stays there. */
 async function measureChunk(chunk: readonly ValuePair[], request: ValuesRequest, pool: Pool, lab: Lab) {
   const { c, mask } = request
-  const [reference, target] = SIDES.map((side) => tapSide(chunk, side, request, lab)) as [TappedSide, TappedSide]
+  const reference = tapSide(chunk, 'reference', request, lab)
+  const target = tapSide(chunk, 'target', request, lab, reference)
   if (!(await pool.measuresTogether(c.referenceTarget, c.underTest))) {
     return measureStreams([reference, target], mask, pool)
   }
@@ -104,8 +104,16 @@ interface TappedSide {
   readonly outputs: ReadonlyMap<string, string>
 }
 
-function tapSide(chunk: readonly ValuePair[], side: Side, request: ValuesRequest, { signal }: Lab): TappedSide {
+function tapSide(
+  chunk: readonly ValuePair[],
+  side: Side,
+  request: ValuesRequest,
+  { signal }: Lab,
+  other?: TappedSide,
+): TappedSide {
   const { c, inputs } = request
+  const under = side === 'reference' ? c.referenceTarget : c.underTest
+  if (other && request.target === request.reference) return { ...other, task: { ...other.task, target: under, side } }
   const { loaded, flat } = request[side]
   const wanted = chunk.flatMap(({ name, [side]: value }) => (value === null ? [] : [{ name, value }]))
   const { bytes, outputs } = tapModel(
@@ -113,10 +121,9 @@ function tapSide(chunk: readonly ValuePair[], side: Side, request: ValuesRequest
     flat,
     wanted.map(({ value }) => value),
   )
-  const target = side === 'reference' ? c.referenceTarget : c.underTest
   const model = { format: 'onnx', bytes, folder: loaded.model.folder } as const
   return {
-    task: { target, side, signal, model, inputs },
+    task: { target: under, side, signal, model, inputs },
     names: new Map(wanted.map(({ name, value }) => [outputs.get(value)!.name, name])),
     outputs: new Map(Array.from(outputs, ([value, { name }]) => [value, name])),
   }
