@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
 import type { Tensor } from '../../src/domain/tensor.ts'
-import { readTarget } from '../../src/runtimes/registry.ts'
 import { describeWithPython } from '../support/python.ts'
 import { captureTensors, floats, numbersOf, testPool, traceOf } from './capture.ts'
 import { failureOf } from './conformance.ts'
@@ -141,11 +140,12 @@ describeWithPython('outputs of submodules', 'torch, transformers', () => {
   })
 
   test('do not come where what the host gives does not fit', async () => {
-    const given = { 'only:in#x': floats([5, 6, 7]), 'pair:in#z': floats([1, 2]) }
+    const given = { 'only:in#x': floats([5, 6, 7]), 'pair:in#z': floats([1, 2]), 'named@1:in#0': floats([1, 2]) }
     const inputs = traceOf({ x: floats([1, 2]), ...given })
     const captured = await captureTaps(pool, trusted, await network(), inputs, ['only', 'pair', 'named'])
     expect([...captured.tensors.keys()]).toEqual(['named#first', 'named#rest#second', 'y', 'z.deep.0', 'rest'])
     expect(captured.warnings).toEqual([
+      '"named@1" was not called with taps',
       '"pair" takes none of the tensors that it was given',
       '"only" takes a tensor of shape (2,) here, and was given (3,)',
     ])
@@ -188,15 +188,6 @@ describeWithPython('outputs of submodules', 'torch, transformers', () => {
       expect(numbersOf(after.tensors.get('y'))).toEqual([1, 2])
     },
   )
-
-  test('are refused with compile=inductor', async () => {
-    const target = readTarget('torch:cpu,trust-code=true,compile=inductor')
-    const error = await failureOf(captureTaps(pool, target, await network(), X, ['only']))
-    expect(error).toMatchObject({
-      stage: 'compile',
-      message: expect.stringContaining('makes one program of many modules'),
-    })
-  })
 
   test('are the same in every one of 250 runs of one session', async () => {
     const worker = await startTorch(trusted)

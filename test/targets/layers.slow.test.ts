@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { type LayerRow, readLayersFile } from '../../src/suites/layers/layers-file.ts'
 import { writeLayerThresholds } from '../../src/suites/layers/thresholds/layer-thresholds.ts'
-import { assay, assayJson, project } from '../support/assay.ts'
+import { assay, assayJson, project, root } from '../support/assay.ts'
 import { describeWithPython, TEST_PYTHON } from '../support/python.ts'
 
 interface Layer {
@@ -132,6 +132,44 @@ describeWithPython('layers of a PyTorch model that are judged', 'torch, transfor
     for (const name of ['model.layers.2', 'model.norm', 'lm_head', 'logits']) {
       expect([name, origins.get(name)]).toEqual([name, 'came in'])
     }
+  })
+})
+
+const TINY = 'torch:cpu,dtype=bf16,compile=tiny,import=tiny_backend.py'
+
+describeWithPython('layers of a program that torch.compile made', 'torch, transformers', () => {
+  const env = { ASSAY_PYTHON: TEST_PYTHON ?? 'python3' }
+  let folder: string
+
+  beforeAll(async () => {
+    folder = project()
+    cpSync(join(root, 'examples/torch-backend/tiny_backend.py'), join(folder, 'tiny_backend.py'))
+    expect((await assay(['micro', 'llama', '-o', 'tiny'], folder)).code).toBe(0)
+  })
+
+  async function judge(target: string) {
+    const sides = ['--reference', 'torch:cpu', '--target', target, '--baseline', 'torch:cpu,dtype=bf16']
+    const { results, stderr } = await assayJson(['layers', 'tiny', '--mode', 'model-forward', ...sides], folder, env)
+    expect(results, stderr).toHaveLength(1)
+    return results[0]!
+  }
+
+  test('are within the limits of bfloat16 in the example backend', async () => {
+    expect(await judge(TINY)).toMatchObject({
+      verdict: 'pass',
+      reason: 'all 49 layers are within their limits',
+      coverage: { compared: 49, expected: 49 },
+      flags: [],
+    })
+  })
+
+  test('are over them with its planted fault, beginning with the first matrix product', async () => {
+    const { verdict, reason, table } = await judge(`${TINY},compile-option=fault=drop-column`)
+    expect(verdict).toBe('fail')
+    expect(reason).toContain(
+      'the first is model.layers.0.self_attn.q_proj; made there: model.layers.0.self_attn.q_proj',
+    )
+    expect(table!.rows[0]).toEqual(expect.arrayContaining(['model.layers.0.self_attn.q_proj', 'made there']))
   })
 })
 

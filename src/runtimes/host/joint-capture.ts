@@ -4,6 +4,7 @@ import { type CaptureTask, openForCapture } from './capture-task.ts'
 import { doTogether, type Meeting } from './do-together.ts'
 import { type KeptSessions, logsFor, putAway } from './kept-sessions.ts'
 import { refuseOutputs } from './refuse.ts'
+import { addWarmUp, type OpeningDurations } from './stage-durations.ts'
 import type { WorkerAllocator } from './worker-allocator.ts'
 
 /** Takes what several runs give at the same time, such as both sides of a comparison. */
@@ -23,6 +24,7 @@ export interface JointRun {
 interface OpenRun {
   readonly acquired: AcquiredWorker<CaptureTask>
   readonly opened: Awaited<ReturnType<typeof openForCapture>>
+  readonly durations: OpeningDurations
 }
 
 /** Runs all tasks at once, in one place among the workers. After a worker's death all of them run again, from the start. */
@@ -48,10 +50,13 @@ async function openAll(
   if (!acquired) return runAll(open, makeSink())
   const { worker, task, progress } = acquired
   const opened = await blaming(acquired, () => openForCapture(worker, task, kept))
-  progress.stage = 'run'
   let isHealthy = false
   try {
-    const runs = await openAll(others, kept, makeSink, [...open, { acquired, opened }])
+    const { session, warms } = opened.opened
+    const warmUp = warms ? await blaming(acquired, () => worker.warm(session, task.inputs)) : null
+    const durations = addWarmUp(opened.compileMs, warmUp)
+    progress.stage = 'run'
+    const runs = await openAll(others, kept, makeSink, [...open, { acquired, opened, durations }])
     isHealthy = true
     return runs
   } finally {
@@ -66,12 +71,12 @@ async function runAll(open: readonly OpenRun[], joint: JointSink): Promise<reado
   )
 }
 
-async function runOne({ acquired, opened: taken }: OpenRun, sink: TensorSink): Promise<JointRun> {
-  const { opened, compileMs, capabilities } = taken
+async function runOne({ acquired, opened: taken, durations }: OpenRun, sink: TensorSink): Promise<JointRun> {
+  const { opened, capabilities } = taken
   const { worker, task } = acquired
   return blaming(acquired, async () => {
     refuseOutputs(task.target, capabilities, opened.outputs)
     const { durationMs, warnings = [] } = await worker.run(opened.session, task.inputs, sink, logsFor(worker, task))
-    return { detail: opened.detail, durationsMs: { compile: compileMs, run: durationMs }, warnings }
+    return { detail: opened.detail, durationsMs: { compile: durations.compileMs, run: durationMs }, warnings }
   })
 }

@@ -36,9 +36,11 @@ export async function describeLayers(
   const layers = withMetrics(tensors)
   const judged = judging && (await judgeLayers(layers, judging))
   await keep(c, layers, judged, lab)
+  const found = judged ? conclude(judged, judging.limits.source) : describeMeasured(layers)
+  const warnings = runs.flatMap((run) => run.warnings)
   return {
-    ...(judged ? conclude(judged, judging.limits.source) : describeMeasured(layers)),
-    flags: retried ? ['retried'] : [],
+    ...(warnings.length > 0 ? doubt(found, warnings) : found),
+    flags: [...(retried ? ['retried'] : []), ...(warnings.length > 0 ? ['warned'] : [])],
     metrics: judged ? withLimits(worstOver(layers), judgedMetrics(judged, judging)) : worstOver(layers),
     outputs: [],
     worst: [],
@@ -51,8 +53,16 @@ export async function describeLayers(
   }
 }
 
+type Found = Pick<Judgement, 'verdict' | 'reason' | 'coverage'>
+
+/** What a worker says against its run takes away the proof. */
+function doubt({ verdict, reason, coverage }: Found, warnings: readonly string[]): Found {
+  const text = `${reason}; a worker warned: ${warnings[0]}`
+  return { verdict: verdict === 'pass' ? 'inconclusive' : verdict, reason: text, coverage }
+}
+
 /** Nothing is judged. */
-function describeMeasured(layers: readonly MeasuredLayer[]): Pick<Judgement, 'verdict' | 'reason' | 'coverage'> {
+function describeMeasured(layers: readonly MeasuredLayer[]): Found {
   const measured = layers.filter(({ sums }) => sums !== null).length
   const coverage = { compared: measured, expected: layers.length }
   return { verdict: 'captured', reason: summarise(measured, layers), coverage }
@@ -157,7 +167,8 @@ function shownValue(layer: MeasuredLayer, name: string): string {
   return value === null ? 'not measured' : formatNumber(value)
 }
 
-function describeSide(side: string, { detail, durationsMs }: JointRun, version: string, timing: MeasuredRun['timing']) {
-  const facts = { version, ...detail, [timing]: durationsMs.run }
+function describeSide(side: string, run: JointRun, version: string, timing: MeasuredRun['timing']) {
+  const warned = run.warnings.length > 0 && { warnings: run.warnings.join('\n') }
+  const facts = { version, ...run.detail, [timing]: run.durationsMs.run, ...warned }
   return Object.fromEntries(Object.entries(facts).map(([key, value]) => [`${side}.${key}`, value]))
 }

@@ -54,7 +54,7 @@ class Session:
     outputs = []
     # What really runs, for the record.
     detail = {}
-    # Whether the first run of every shape compiles, so that warm(inputs), and decode_warm(inputs, params) where it decodes,
+    # Whether the first run of every shape compiles, so that warm(inputs, replayed), and decode_warm(inputs, params) where it decodes,
     # are called before it; they give durationMs and compileMs, or nothing if there was nothing to do.
     warms = False
     # Whether a run may have tensors for the inputs of modules, such as `name:in#0`.

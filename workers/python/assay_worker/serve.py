@@ -97,10 +97,8 @@ class Desk:
         return {"file": self.engine.form(model, params["target"], params["form"], params["folder"], params["weights"])}
 
     def warm(self, request, params):
-        inputs = self.receive_values(request, params["values"])
-        session = self.session(params)
-        check_inputs(session.inputs, params["values"], inputs)
-        return session.warm(inputs)
+        session, inputs, replayed = self.receive_run(request, params)
+        return session.warm(inputs, replayed)
 
     def decode_warm(self, request, params):
         inputs = self.receive_values(request, params["values"])
@@ -113,16 +111,21 @@ class Desk:
         return {"weights": session.weights()}
 
     def run(self, request, params):
-        inputs = self.receive_values(request, params["values"])
-        session = self.session(params)
-        replayed = {name: inputs.pop(name) for name in list(inputs) if session.replays and INPUTS in name}
-        check_inputs(session.inputs, [value for value in params["values"] if value["name"] not in replayed], inputs)
+        session, inputs, replayed = self.receive_run(request, params)
         if hasattr(session, "stream"):
             return self.stream(request, session, inputs, replayed)
         outputs = session.run(inputs)
         kinds = {spec["name"]: spec["kind"] for spec in session.outputs}
         values = [self.send_value(request, name, value, kinds.get(name)) for name, value in listed_once(outputs.values)]
         return {"durationMs": outputs.duration_ms, "values": values}
+
+    def receive_run(self, request, params):
+        """The session, its inputs, and tensors for inputs of its modules."""
+        inputs = self.receive_values(request, params["values"])
+        session = self.session(params)
+        replayed = {name: inputs.pop(name) for name in list(inputs) if session.replays and INPUTS in name}
+        check_inputs(session.inputs, [value for value in params["values"] if value["name"] not in replayed], inputs)
+        return session, inputs, replayed
 
     def stream(self, request, session, inputs, replayed):
         values = {}

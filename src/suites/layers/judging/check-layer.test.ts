@@ -72,6 +72,19 @@ test('where the baseline gives the very same numbers, a rounding of float32 is n
   expect(checkLayer(measure(layer(REFERENCE, offBy(1e-4))), exact, 2).kind).toBe('over')
 })
 
+test('what one rounding to the dtype of the target may be off is no error', () => {
+  const exact = limitsOfBaseline('fp32', withMetrics([layer(REFERENCE, REFERENCE)]))
+  const kindAt = (dtype: 'bfloat16' | 'float16', error: number) => {
+    const found = layer(
+      REFERENCE,
+      REFERENCE.map((value) => value * (1 + error)),
+    )
+    return checkLayer(measure({ ...found, target: { ...found.target!, dtype } }), exact, 2).kind
+  }
+  expect([kindAt('bfloat16', 0.0038), kindAt('bfloat16', 0.004)]).toEqual(['within', 'over'])
+  expect([kindAt('float16', 0.00048), kindAt('float16', 0.0005)]).toEqual(['within', 'over'])
+})
+
 test('another shape or name has no limit; a layer of one side is not measured', () => {
   expect(checkLayer(measure(layer([...REFERENCE, 1, 1], [...REFERENCE, 1, 1])), baseline, 2)).toEqual({
     kind: 'unlimited',

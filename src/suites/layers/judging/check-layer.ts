@@ -1,15 +1,17 @@
+import { DTYPES, type DType } from '../../../domain/dtype.ts'
 import type { Metric } from '../../../domain/result.ts'
 import { elementCount, formatShape } from '../../../domain/tensor.ts'
 import { formatNumber } from '../../../domain/text.ts'
+import { relativeUlp } from '../../../tensors/ulp.ts'
 import { findValue, type MeasuredLayer, shapeOf } from '../measured-layer.ts'
 import type { LayerLimit, LimitedLayer } from '../thresholds/layer-thresholds.ts'
 import type { Check, LayerLimits, LayerStanding } from './contract.ts'
 
 /** The mean cosine of rows, and where a layer has none that of the whole tensor. */
-export const JUDGED_METRICS = ['rel_l2', 'row_cosine', 'cosine'] as const
+const JUDGED_METRICS = ['rel_l2', 'row_cosine', 'cosine'] as const
 
 /** What float32 and sums in float64 may be off where a baseline gives the very same numbers. */
-const LEAST = { lower: 1e-6, higher: 1e-12 } as const
+const LEAST_ERROR = 1e-6
 
 /** Compares a layer with its limits. */
 export function checkLayer(layer: MeasuredLayer, limits: LayerLimits, margin: number): LayerStanding {
@@ -17,7 +19,7 @@ export function checkLayer(layer: MeasuredLayer, limits: LayerLimits, margin: nu
   if (unlike !== null) return { kind: 'over', checks: [], why: unlike }
   if (layer.problem !== undefined) return { kind: 'unmeasured', why: layer.problem }
   const limited = limits.find(layer.name, shapeOf(layer))
-  const checks = limited ? checkMetrics(layer.metrics, limited, margin) : []
+  const checks = limited ? checkMetrics(layer, limited, margin) : []
   const mismatched = findValue(layer, 'nonfinite_mismatch')
   if (mismatched) return { kind: 'over', checks, why: `${mismatched} values are not finite on one side alone` }
   const broken = checks.filter(({ isWithin }) => !isWithin)
@@ -32,17 +34,29 @@ export function isEmpty({ reference, target, problem }: MeasuredLayer): boolean 
   return problem === undefined && elementCount((reference ?? target)!.shape) === 0
 }
 
-function checkMetrics(metrics: readonly Metric[], limited: LimitedLayer, margin: number): Check[] {
-  const found = JUDGED_METRICS.flatMap((name) => checkMetric(metrics, name, limited.metrics[name], margin))
+function checkMetrics({ metrics, target }: MeasuredLayer, limited: LimitedLayer, margin: number): Check[] {
+  const least = Math.max(LEAST_ERROR, target ? roundingOf(target.dtype) : 0)
+  const found = JUDGED_METRICS.flatMap((name) => checkMetric(metrics, name, limited.metrics[name], { margin, least }))
   const hasRows = found.some(({ metric }) => metric.name === 'row_cosine')
   return found.filter(({ metric }) => !(hasRows && metric.name === 'cosine'))
+}
+
+/** The largest relative error that rounding to a dtype makes; 0 for whole numbers. */
+function roundingOf(dtype: DType): number {
+  return DTYPES[dtype].kind === 'float' ? relativeUlp(dtype) / 2 : 0
+}
+
+interface Allowance {
+  readonly margin: number
+  /** An error that is never over. */
+  readonly least: number
 }
 
 function checkMetric(
   metrics: readonly Metric[],
   name: string,
   learnt: LayerLimit | undefined,
-  margin: number,
+  { margin, least }: Allowance,
 ): [Check] | [] {
   const metric = metrics.find((one) => one.name === name)
   if (!learnt || !metric || metric.value === null) return []
@@ -50,7 +64,7 @@ function checkMetric(
   const distance = (value: number) => (direction === 'lower' ? value : 1 - value)
   // What a cosine lacks to 1 grows with the square of the error.
   const power = direction === 'lower' ? 1 : 2
-  const allowed = Math.max(margin ** power * distance(learnt.value), LEAST[direction])
+  const allowed = Math.max(margin ** power * distance(learnt.value), least ** power)
   const limit = direction === 'lower' ? allowed : 1 - allowed
   return [
     {

@@ -39,6 +39,22 @@ class Feeds:
             return None
         return replaced(positional, given), replaced(keyword, given)
 
+    def unused(self, calls):
+        """`calls` has how often each module was entered."""
+        return [f'"{title}" was not called with taps' for title in self.by_call if not is_called(title, calls)]
+
+
+def is_called(title, calls):
+    name, _, call = title.partition("@")
+    return int(call or 0) < calls.get(name, 0)
+
+
+def with_elements(value, elements):
+    changed = copy.copy(value)
+    for key, element in elements.items():
+        changed[key] = element
+    return changed
+
 
 def misfit(own, given):
     if given is None or given.shape == own.shape:
@@ -54,10 +70,8 @@ def replaced(value, given, path=()):
     if not any(way[:len(path)] == path for way in given):
         return value
     if isinstance(value, Mapping):
-        changed = copy.copy(value)
-        for key, element in value.items():
-            changed[key] = replaced(element, given, (*path, str(key)))
-        return changed
+        elements = {key: replaced(element, given, (*path, str(key))) for key, element in value.items()}
+        return elements if type(value) is dict else with_elements(value, elements)
     if isinstance(value, (tuple, list)):
         elements = [replaced(element, given, (*path, str(i))) for i, element in enumerate(value)]
         return type(value)(*elements) if hasattr(value, "_fields") else type(value)(elements)

@@ -87,7 +87,7 @@ class Taps:
             give(free, from_torch(free, tensor))
         asked = dict.fromkeys(name.removesuffix(INPUTS) for name in self.named)
         missed = [f'module "{name}" was not called' for name in asked if name not in self.entries]
-        return [*missed, *self.feeds.misfits.values()]
+        return [*missed, *self.feeds.unused(self.entries), *self.feeds.misfits.values()]
 
 
 def numbered(name, counts):

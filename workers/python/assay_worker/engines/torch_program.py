@@ -110,6 +110,10 @@ class Program:
         return [] if self.has_compiled else ["torch.compile compiled nothing of this model; all of it ran as it is"]
 
 
+def count_breaks():
+    return sum(torch._dynamo.utils.counters["graph_break"].values())
+
+
 def count_graphs():
     return torch._dynamo.utils.counters["stats"]["unique_graphs"]
 

@@ -16,6 +16,7 @@ from .torch_devices import synchronize
 from .torch_folder import TASKS, Folder, load_model, one_line, refused, whole_number
 from .torch_modules import Blame, Taps
 from .torch_program import check_compile, compile_model
+from .torch_program_taps import ProgramTaps
 from .torch_unfuse import unfuse
 from .torch_values import from_torch, to_torch, walk
 from .torch_weights import list_weights
@@ -78,10 +79,8 @@ class TorchSession(Decodes, Session):
         self.parameters = inspect.signature(model.forward).parameters
         self.inputs = input_specs(model, self.parameters)
         self.program = compile_model(model, options)
-        if taps is not None and self.program:
-            raise refused(f"compile={options['compile']} makes one program of many modules, so single ones have no outputs; "
-                          "leave the taps out, or take compile=eager")
-        self.taps = Taps(model, taps) if taps is not None else None
+        hooks = ProgramTaps if self.program else Taps
+        self.taps = hooks(model, taps) if taps is not None else None
         self.forward = self.program.forward if self.program else model
         self.detail = {
             "library": f"torch {torch.__version__}", "transformers": transformers.__version__, "device": str(device),
@@ -124,11 +123,13 @@ class TorchSession(Decodes, Session):
     def warms(self):
         return self.program is not None
 
-    def warm(self, inputs):
+    def warm(self, inputs, replayed):
         """Compiles for the shapes of these inputs, by a run whose outputs nobody gets."""
         fed = self.feed(inputs)
-        shapes = tuple((name, tuple(value.shape)) for name, value in fed.items() if isinstance(value, torch.Tensor))
-        return self.program.warm_up(shapes, lambda: self.compute(fed))
+        named = {**fed, **replayed}
+        shapes = tuple((name, tuple(value.shape)) for name, value in named.items() if hasattr(value, "shape"))
+        compute = lambda: self.compute(fed)
+        return self.program.warm_up(shapes, (lambda: self.taps.warm(compute, replayed)) if self.taps else compute)
 
     def decode_warm(self, inputs, params):
         """The same for a prompt and the steps after it."""
