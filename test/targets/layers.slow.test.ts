@@ -133,6 +133,16 @@ describeWithPython('layers of a PyTorch model that are judged', 'torch, transfor
       expect([name, origins.get(name)]).toEqual([name, 'came in'])
     }
   })
+
+  test('show it at every step of a text', async () => {
+    const generate = ['--mode', 'generate', '--max-new-tokens', '3', '--baseline', 'torch:cpu,dtype=bf16']
+    const { result, layers } = await judge('torch:cpu,dtype=bf16,model=faulty', ...generate)
+    expect(result.reason).toMatch(new RegExp(`^\\d+ of 144 layers are over their limit, the first is ${FAULTY}; `))
+    const made = layers.filter(({ judged }) => judged?.origin === 'made there')
+    expect(made.map(({ name, step }) => [name, step])).toEqual([0, 1, 2].map((step) => [FAULTY, step]))
+    const heads = layers.filter(({ name }) => name === 'lm_head')
+    expect(heads.map(({ judged }) => judged?.origin)).toEqual(['came in', 'came in', 'came in'])
+  })
 })
 
 const TINY = 'torch:cpu,dtype=bf16,compile=tiny,import=tiny_backend.py'

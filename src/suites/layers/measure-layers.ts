@@ -14,9 +14,9 @@ import { prepareJudging } from './judging/prepare-judging.ts'
 import { type PairRequest, sinkInto, taskOf } from './pair-tasks.ts'
 import { PairedStreams } from './paired-streams.ts'
 import { drawPrompts } from './prompted/draw-prompts.ts'
-import { promptInputs } from './prompted/prompt-inputs.ts'
+import { takePrompts } from './prompted/prompt-inputs.ts'
 import { isPrompted, type PromptedCase } from './prompted/prompted-case.ts'
-import { EVERY_LAYER, requireBaseline, requireSides, SIDES, sideTask } from './sides.ts'
+import { EVERY_LAYER, requireBaseline, requireSides, SIDES } from './sides.ts'
 import type { LayersCase, LayersSuiteContext } from './suite.ts'
 
 /** Runs both sides at once on the same inputs and measures what each layer gives while they compute. */
@@ -45,9 +45,7 @@ async function prepareInputs(c: LayersCase, lab: Lab, options: LayersSuiteContex
 async function preparePrompts(c: PromptedCase, lab: Lab, options: LayersSuiteContext): Promise<MeasuredInputs> {
   await requireSides(c, options)
   const { padded, measurements } = await drawPrompts(c, lab, options)
-  const { inputs } = await options.pool.inspect(sideTask(c, 'reference', lab, options))
-  const names = inputs.map(({ name }) => name)
-  return { trace: promptInputs(padded, names), measurements }
+  return { trace: await takePrompts(padded, { c, lab, options }), measurements }
 }
 
 /** The reference computes once more, beside another trusted target. */

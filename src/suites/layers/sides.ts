@@ -9,20 +9,27 @@ import type { LayersCase, LayersSuiteContext } from './suite.ts'
 export const SIDES = ['reference', 'target'] as const
 export const EVERY_LAYER = ['*']
 
+/** A case, and where its work is done. */
+export interface CaseRequest<C extends LayersCase = LayersCase> {
+  readonly c: C
+  readonly lab: Lab
+  readonly options: LayersSuiteContext
+}
+
 export const targetOf = ({ referenceTarget, underTest }: LayersCase, side: Side): Target =>
   side === 'reference' ? referenceTarget : underTest
 
 /** What a side opens: the folder of the case, or another that its target names. */
-export function sideTask(c: LayersCase, side: Side, { signal }: Lab, { cwd }: LayersSuiteContext) {
+export function sideTask({ c, lab, options }: CaseRequest, side: Side) {
   const target = targetOf(c, side)
-  const path = target.options.model === undefined ? c.path : resolve(cwd, target.options.model)
-  return { target, side, signal, model: { format: 'huggingface', path } } as const
+  const path = target.options.model === undefined ? c.path : resolve(options.cwd, target.options.model)
+  return { target, side, signal: lab.signal, model: { format: 'huggingface', path } } as const
 }
 
 /** Of the reference and the target; one that is not available ends the case. */
-export async function requireSides(c: LayersCase, context: LayersSuiteContext): Promise<readonly RuntimeInfo[]> {
+export async function requireSides(c: LayersCase, options: LayersSuiteContext): Promise<readonly RuntimeInfo[]> {
   const infos: RuntimeInfo[] = []
-  for (const side of SIDES) infos.push(await requireRuntime(context, side, targetOf(c, side)))
+  for (const side of SIDES) infos.push(await requireRuntime(options, side, targetOf(c, side)))
   return infos
 }
 

@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { promptedFolder } from '../../../../test/support/language-folder.ts'
 import type { Result } from '../../../domain/result.ts'
@@ -8,6 +10,9 @@ import { inProcess } from '../../../runtimes/testing/in-process-ort.ts'
 import { type Fault, plantedKind, withNumbers } from '../../../runtimes/testing/planted-fault.ts'
 import { folderWith, measureFolders, onlyResult } from '../../testing/judge.ts'
 import { type LayerRow, readLayersFile } from '../layers-file.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
 
 const STEPS = 4
 const NAMES = ['embedded', 'mask', 'column', 'heard', 'hidden', 'logits']
@@ -96,6 +101,31 @@ describe('both sides along one text', () => {
     const everyEnd = { eos_token_id: Array.from({ length: 262 }, (_, id) => id) }
     const { layers } = await generated({}, {}, promptedFolder('micro', -1, everyEnd))
     expect(layers).toEqual(first.layers)
+  })
+
+  test('hold nothing of what the layers gave in earlier steps', async () => {
+    const given: WeakRef<ArrayBufferLike>[][] = Array.from({ length: STEPS }, () => [])
+    let step = 0
+    const held: number[] = []
+    await generated({
+      output: (_, tensor) => {
+        given[step]!.push(new WeakRef(tensor.bytes.buffer))
+        return tensor
+      },
+      step: (taken) => {
+        step = taken.step + 1
+        collectGarbage()
+        held.push(
+          given
+            .slice(0, taken.step)
+            .flat()
+            .filter((bytes) => bytes.deref()).length,
+        )
+        return taken
+      },
+    })
+    expect(given.map(({ length }) => length)).toEqual(Array(STEPS).fill(NAMES.length))
+    expect(held).toEqual([0, 0, 0, 0])
   })
 
   test('begin again after the death of a worker, with nothing counted twice', async () => {

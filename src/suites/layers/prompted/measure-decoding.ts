@@ -5,60 +5,67 @@ import type { Judgement, Lab } from '../../../runs/contract.ts'
 import type { Done } from '../../../runtimes/host/attempts.ts'
 import { warmUp } from '../../tensors/sides.ts'
 import { describeLayers, type MeasuredRun } from '../describe-layers.ts'
+import type { LocalReplay } from '../judging/contract.ts'
+import { replayModules } from '../judging/module-replay.ts'
 import { prepareJudging } from '../judging/prepare-judging.ts'
-import { EVERY_LAYER, requireBaseline, requireSides, SIDES, sideTask } from '../sides.ts'
+import { type CaseRequest, EVERY_LAYER, requireBaseline, requireSides, SIDES, sideTask } from '../sides.ts'
 import type { LayersSuiteContext } from '../suite.ts'
 import { type ChosenTokens, chooseTokens, decodeRequest } from './choose-tokens.ts'
 import { drawPrompts } from './draw-prompts.ts'
+import { joinText, takePrompts } from './prompt-inputs.ts'
 import type { PromptedCase } from './prompted-case.ts'
 import { type ObservedSteps, StepObserver } from './step-observer.ts'
 
 /** The reference chooses a text; then both sides go along it at once, and what each layer gives is measured step by step. */
-export async function measureDecoding(c: PromptedCase, lab: Lab, context: LayersSuiteContext): Promise<Judgement> {
-  warmUp(context.pool, [c.referenceTarget, c.underTest])
-  await requireSides(c, context)
-  const { padded, measurements } = await drawPrompts(c, lab, context)
-  const request = { c, padded, lab, context }
+export async function measureDecoding(c: PromptedCase, lab: Lab, options: LayersSuiteContext): Promise<Judgement> {
+  warmUp(options.pool, [c.referenceTarget, c.underTest])
+  await requireSides(c, options)
+  const { padded, measurements } = await drawPrompts(c, lab, options)
+  const request = { c, padded, lab, options }
   const text = { ...request, tokens: await choose(request) }
   const measured = await measureText(text, 'measure every layer, step by step')
   const judging = await prepareJudging({
-    judgedBy: context.judgedBy,
+    judgedBy: options.judgedBy,
     measureBaseline: (baseline) => measureBaseline(text, baseline),
-    replay: async () => ({ absent: 'layers are not run alone with --mode generate' }),
+    replay: () => replayText(text),
   })
   const chosen = { ...measurements, 'layers.steps': text.tokens.length, 'layers.e2e_wall_ms': measured.wallMs }
   return describeLayers(c, measured, chosen, lab, judging)
 }
 
-interface TextRequest {
-  readonly c: PromptedCase
+interface TextRequest extends CaseRequest<PromptedCase> {
   readonly padded: PaddedBatch
-  readonly lab: Lab
-  readonly context: LayersSuiteContext
-}
-
-async function choose({ c, padded, lab, context }: TextRequest): Promise<ChosenTokens> {
-  const [info] = await requireSides(c, context)
-  const side = sideTask(c, 'reference', lab, context)
-  const task = { ...side, request: decodeRequest(padded, c.prompted.shape.newTokens) }
-  const digest = await folderDigest(side.model.path, context.digests)
-  return chooseTokens({ task, digest, info: info! }, lab, context.pool)
-}
-
-/** The reference goes along the text once more, beside another trusted target. */
-async function measureBaseline(request: MeasuredText, baseline: Target): Promise<MeasuredRun> {
-  await requireBaseline(request.context, baseline)
-  const c = { ...request.c, underTest: baseline }
-  return measureText({ ...request, c }, `measure every layer on the baseline ${baseline.name}, step by step`)
 }
 
 interface MeasuredText extends TextRequest {
   readonly tokens: ChosenTokens
 }
 
+async function choose({ padded, ...request }: TextRequest): Promise<ChosenTokens> {
+  const { c, lab, options } = request
+  const [info] = await requireSides(c, options)
+  const side = sideTask(request, 'reference')
+  const task = { ...side, request: decodeRequest(padded, c.prompted.shape.newTokens) }
+  const digest = await folderDigest(side.model.path, options.digests)
+  return chooseTokens({ task, digest, info: info! }, lab, options.pool)
+}
+
+/** The reference goes along the text once more, beside another trusted target. */
+async function measureBaseline(request: MeasuredText, baseline: Target): Promise<MeasuredRun> {
+  await requireBaseline(request.options, baseline)
+  const c = { ...request.c, underTest: baseline }
+  return measureText({ ...request, c }, `measure every layer on the baseline ${baseline.name}, step by step`)
+}
+
+/** Layers alone are given the whole text at once. */
+async function replayText({ padded, tokens, ...request }: MeasuredText): Promise<LocalReplay | { absent: string }> {
+  const text = joinText(padded, tokens)
+  return replayModules({ ...request, inputs: await takePrompts(text, request), mask: text.mask })
+}
+
 async function measureText(request: MeasuredText, title: string): Promise<MeasuredRun & { readonly wallMs: number }> {
-  const { c, lab, context } = request
-  const versions = (await requireSides(c, context)).map(({ version }) => version)
+  const { c, lab, options } = request
+  const versions = (await requireSides(c, options)).map(({ version }) => version)
   let done: Done<ObservedSteps> | undefined
   await lab.step({ title, stage: 'run', key: null, files: false }, async () => {
     done = await observe(request)
@@ -68,11 +75,12 @@ async function measureText(request: MeasuredText, title: string): Promise<Measur
 }
 
 /** After a worker's death all begins again, with sums of its own. */
-function observe({ c, padded, tokens, lab, context }: MeasuredText): Promise<Done<ObservedSteps>> {
+function observe({ padded, tokens, ...request }: MeasuredText): Promise<Done<ObservedSteps>> {
+  const { lab, options } = request
   const progress = (text: string) => lab.progress(text)
   const observer = new StepObserver({ mask: padded.mask, steps: tokens.length, progress })
   const tasks = SIDES.map((side) => ({
-    ...sideTask(c, side, lab, context),
+    ...sideTask(request, side),
     taps: EVERY_LAYER,
     request: {
       ...decodeRequest(padded, tokens.length),
@@ -80,5 +88,5 @@ function observe({ c, padded, tokens, lab, context }: MeasuredText): Promise<Don
       taps: observer.sinkOf(side),
     },
   }))
-  return context.pool.decode(tasks, (decodings) => observer.follow(decodings))
+  return options.pool.decode(tasks, (decodings) => observer.follow(decodings))
 }
