@@ -10,21 +10,26 @@ const SEED = 42
  * one is gone.
  */
 export class Projections {
-  readonly #sums = new Float64Array(PROJECTIONS)
   readonly #bits = randomStream(SEED, 'projections').bits
+  /** Sums of the values with the same eight signs: two additions for each value instead of sixteen. */
+  readonly #groups = Array.from({ length: PROJECTIONS / 8 }, () => new Float64Array(256))
 
   add(values: Float64Array): void {
-    const sums = this.#sums
+    const [low, high] = this.#groups as [Float64Array, Float64Array]
     for (const value of values) {
       // Drawn for every place, so that a value that is not finite does not move the signs of those after it.
       const signs = this.#bits()
       if (value - value !== 0) continue
-      for (let k = 0; k < PROJECTIONS; k++) sums[k]! += (signs >>> k) & 1 ? value : -value
+      low[signs & 255]! += value
+      high[(signs >>> 8) & 255]! += value
     }
   }
 
   sums(): number[] {
-    return [...this.#sums]
+    return Array.from({ length: PROJECTIONS }, (_, k) => {
+      const group = this.#groups[k >>> 3]!
+      return group.reduce((sum, part, signs) => sum + ((signs >>> (k & 7)) & 1 ? part : -part), 0)
+    })
   }
 }
 
