@@ -3,12 +3,14 @@ import { flag, list, path, text } from '../../options/kinds.ts'
 import { type OptionGroups, type OptionTable, pick, repeated } from '../../options/table.ts'
 import { SIDE_OPTIONS } from '../tensors/options.ts'
 
+export const DEFAULT_FOLDER = 'expectations'
+
 const SNAPSHOTS = {
   expectationsDir: {
     repeated: true,
     flags: '--expectations <folder>',
     kind: path,
-    default: 'expectations',
+    default: DEFAULT_FOLDER,
     help: 'folder of the snapshots, made to be committed; documented files in it are read too',
     completes: 'folders',
   },

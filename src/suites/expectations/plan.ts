@@ -3,11 +3,12 @@ import type { Environment } from '../../domain/environment.ts'
 import { UsageError } from '../../domain/errors.ts'
 import type { CommonValues } from '../../options/common-values.ts'
 import type { Values } from '../../options/table.ts'
-import type { PlanContext, Planned, SuiteRequest, SuiteWork } from '../contract.ts'
+import type { PlanContext, Planned, SuiteRequest, SuiteWork, WatchedFiles } from '../contract.ts'
 import { refuseMissing } from '../tensors/discover-models.ts'
 import { withHubModels } from '../tensors/hub-models.ts'
 import { readSides, type SidesAsked } from '../tensors/sides-asked.ts'
 import type { TargetSections } from '../tensors/targets/config-target.ts'
+import { listFolderFiles } from '../tensors/watch-folders.ts'
 import { type ExpectedModel, findModels, type NamedModel } from './found-models.ts'
 import type { EXPECT_OPTIONS } from './options.ts'
 import type { ExpectationSections } from './section.ts'
@@ -70,6 +71,7 @@ async function plan(asked: ExpectationsAsked, context: PlanContext): Promise<Pla
     targets: targets.targets,
     areDefaults,
     folder: resolve(cwd, expectationsDir),
+    micro: values.micro,
     capture: capture || strictCapture,
     strictCapture,
     update: update ?? null,
@@ -81,12 +83,14 @@ async function plan(asked: ExpectationsAsked, context: PlanContext): Promise<Pla
 }
 
 /** What is not on this machine is fetched; a path that is not there is refused. */
-async function locate({ models, cwd, environment, values }: ExpectationsAsked, { notice }: PlanContext) {
+async function locate(asked: ExpectationsAsked, { notice, only }: PlanContext): Promise<ExpectedModel[]> {
+  const { models, cwd, environment, values } = asked
   const given = models.map((model) => model.given)
-  const { paths, ids } = await withHubModels({ paths: given, cwd, environment }, notice)
+  const weights = values.micro ? ([] as const) : (['safetensors'] as const)
+  const { paths, ids } = await withHubModels({ paths: given, cwd, environment, weights }, notice)
   refuseMissing(paths, cwd)
   const named = models.map((model, i) => ({ ...model, path: paths[i]! }))
-  const found = findModels(named, cwd, ids)
+  const found = findModels(named, cwd, ids).filter(({ path }) => only?.includes(path) ?? true)
   if (!values.micro) return found
   const { microFolder } = await import('./micro-folder.ts')
   const micros: ExpectedModel[] = []
@@ -94,9 +98,32 @@ async function locate({ models, cwd, environment, values }: ExpectationsAsked, {
   return micros
 }
 
+/** The models that lie here, and the snapshots. */
+function watchExpectations({ models, cwd, values }: ExpectationsAsked): () => Promise<WatchedFiles> {
+  const named = models.map((model) => ({ ...model, path: model.given }))
+  const snapshots = resolve(cwd, values.expectationsDir)
+  return async () => ({
+    models: listFolderFiles(findModels(named, cwd, undefined)),
+    others: [...listFolderFiles([{ path: snapshots }]).values()].flat(),
+  })
+}
+
+function whyNothing({ models, common: { keyword, pattern } }: ExpectationsAsked): string {
+  const where = models.map(({ given }) => given).join(' ')
+  if (keyword === undefined && pattern === undefined) {
+    return `no Hugging Face folder in ${where}; a snapshot is of a folder with a config.json`
+  }
+  const asked = [
+    ...(keyword === undefined ? [] : [`-k "${keyword}"`]),
+    ...(pattern === undefined ? [] : [`-t "${pattern}"`]),
+  ]
+  return `no case of ${where} matches ${asked.join(' and ')}; --list prints all ids`
+}
+
 export const EXPECTATIONS_WORK: SuiteWork<ExpectValues, ExpectationsConfig, ExpectationsAsked> = {
   read: readExpectations,
   plan,
   words: ({ words }) => words,
-  whyNothing: ({ models }) => `no Hugging Face folder in ${models.map(({ given }) => given).join(' ')}`,
+  whyNothing,
+  watches: async (asked) => watchExpectations(asked),
 }

@@ -32,6 +32,7 @@ function suiteOptions(folder: string, asked: Asked): ExpectationsOptions {
     targets: targets.map(testTarget),
     areDefaults: false,
     folder: join(folder, 'expectations'),
+    micro: false,
     capture: false,
     strictCapture: false,
     update: null,
@@ -110,6 +111,11 @@ describe('a model', () => {
       'no output of m on folders:cpu was captured in expectations; if what it gives now is right: assay expect m --target folders:cpu --capture',
     )
     expect([output?.verdict, weight_keys?.verdict, weight_keys?.error?.stage]).toEqual(['error', 'error', 'discover'])
+    const asked = { targets: ['x=folders:cpu,threads=2'], micro: true }
+    const other = await expected(await tokenFolder('m'), { ...asked, folder: '/nowhere/kept' })
+    expect(other.output?.error?.message).toMatch(
+      /: assay expect m --target x=folders:cpu,threads=2 --expectations \/nowhere\/kept --micro --capture$/,
+    )
   })
 
   test('is captured with the documented failure where that is wanted', async () => {

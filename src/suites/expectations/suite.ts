@@ -23,6 +23,8 @@ export interface ExpectationsOptions {
   readonly areDefaults: boolean
   /** Where the snapshots are. */
   readonly folder: string
+  /** The models have three layers. */
+  readonly micro: boolean
   readonly capture: boolean
   /** A capture fails, as in the documented tests. */
   readonly strictCapture: boolean

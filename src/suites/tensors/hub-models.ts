@@ -12,11 +12,15 @@ import type { ResolvedModel } from '../../models/hugging-face/hub/resolve-model.
 import type { Notice } from '../contract.ts'
 import type { FolderNames } from './discover-models.ts'
 
+type WantedWeights = Parameters<typeof fetchModel>[1]['weights']
+
 /** Models by path or id, and where they are looked for. */
 interface NamedModels {
   readonly paths: readonly string[]
   readonly cwd: string
   readonly environment: Environment
+  /** Of their weights; all that a target may run by default. */
+  readonly weights?: WantedWeights
 }
 
 /** The paths with folders for the Hugging Face ids among them; what is not on this machine is fetched. */
@@ -39,21 +43,23 @@ export function couldBeId(given: string, cwd: string): boolean {
   return parseModelId(given) !== null && !/\.[a-z]+$/i.test(given) && !existsSync(resolve(cwd, given))
 }
 
-const WANTED = {
-  weights: ['onnx', 'safetensors'],
-  chooseOnnx: (names: readonly string[]) => chooseOnnx(names) ?? names.find((name) => name.endsWith('.onnx')) ?? null,
-} as const
+const ALL_WEIGHTS: WantedWeights = ['onnx', 'safetensors']
+
+function chooseAnyOnnx(names: readonly string[]): string | null {
+  return chooseOnnx(names) ?? names.find((name) => name.endsWith('.onnx')) ?? null
+}
 
 /** Looks in the cache, then for a similar path, then on the hub. */
 async function hubModel(
   given: string,
-  { cwd, environment }: NamedModels,
+  { cwd, environment, weights = ALL_WEIGHTS }: NamedModels,
   notice: Notice,
 ): Promise<ResolvedModel | null> {
-  const cached = await fetchModel(given, WANTED, { cwd, environment, offline: true }, notice).catch(unlessRefused)
+  const wanted = { weights, chooseOnnx: chooseAnyOnnx }
+  const cached = await fetchModel(given, wanted, { cwd, environment, offline: true }, notice).catch(unlessRefused)
   if (cached || nearFile(given, cwd) !== null) return cached
   try {
-    return await fetchModel(given, WANTED, { cwd, environment, offline: false }, notice)
+    return await fetchModel(given, wanted, { cwd, environment, offline: false }, notice)
   } catch (error) {
     throw error instanceof Unreachable ? neitherPathNorModel(given, error) : error
   }

@@ -28,7 +28,7 @@ export async function captureOutput(
   const path = shownPath(c.path, options.cwd)
   const changed = before && compareRun(before, now).changed
   return {
-    ...captured(reasonOf({ before, now, isSame, changed, path }), 'Signature', options),
+    ...captured(reasonOf({ before, now, run, isSame, changed, path }), 'Signature', options),
     flags: run.retried ? ['retried'] : [],
     coverage: { compared: now.outputs.length, expected: now.outputs.length },
     ...(before && !isSame && { table: tabulate(before, now), figures: describeSince(before, now) }),
@@ -54,19 +54,23 @@ function isEqual(before: OutputSnapshot, now: OutputSnapshot): boolean {
   return textOf(before) === textOf(now)
 }
 
-interface Reasons extends Pick<Capture, 'before' | 'now'> {
+interface Reasons extends Capture {
   readonly isSame: boolean
   readonly changed: string | null
   readonly path: string
 }
 
-function reasonOf({ before, now, isSame, changed, path }: Reasons): string {
-  const strange = now.outputs.filter(({ shape, count }) => count < shape.reduce((product, dim) => product * dim, 1))
-  const warning =
-    strange.length > 0 ? `; ${strange.map(({ name }) => name).join(', ')} has values that are not finite` : ''
-  if (!before) return `saved in ${path}${warning}`
-  if (isSame) return `what ${path} has of ${before.captured} is unchanged${warning}`
-  return `renewed in ${path}: ${changed ?? 'all within the limits of the old one'}${warning}`
+function reasonOf({ before, now, run, isSame, changed, path }: Reasons): string {
+  const doubts = [...describeStrange(now), ...run.warnings.slice(0, 1)]
+  if (!before) return [`saved in ${path}`, ...doubts].join('; ')
+  if (isSame) return [`what ${path} has of ${before.captured} is unchanged`, ...doubts].join('; ')
+  return [`renewed in ${path}: ${changed ?? 'all within the limits of the old one'}`, ...doubts].join('; ')
+}
+
+/** A person should look at such an output before it is committed. */
+function describeStrange({ outputs }: OutputSnapshot): string[] {
+  const strange = outputs.filter((output) => output.nan + output.positive_infinity + output.negative_infinity > 0)
+  return strange.map(({ name }) => `${name} has values that are not finite`)
 }
 
 const SHOWN = ['mean', 'rms', 'min', 'max', 'count'] as const

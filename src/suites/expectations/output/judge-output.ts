@@ -1,8 +1,11 @@
+import { resolve } from 'node:path'
 import { StageError } from '../../../domain/errors.ts'
+import { redactText } from '../../../domain/redact.ts'
 import { shellWord } from '../../../domain/shell.ts'
 import { formatTarget } from '../../../domain/target.ts'
 import { shownPath } from '../../../files/disk/shown-path.ts'
 import type { Judgement, Lab } from '../../../runs/contract.ts'
+import { DEFAULT_FOLDER } from '../options.ts'
 import { runModel } from '../run-model.ts'
 import { readDocumentedSignature } from '../snapshot/documented-files.ts'
 import { readSnapshot } from '../snapshot/snapshot-file.ts'
@@ -28,11 +31,25 @@ export async function judgeOutput(c: ExpectationCase, lab: Lab, options: Expecta
 }
 
 /** Without a snapshot nothing is known, and a run that nobody looks at must not create one. */
-export function noSnapshot(c: ExpectationCase, { folder, cwd, pool }: ExpectationsContext): StageError {
-  const { found, underTest, owner, scope } = c
-  const spec = formatTarget(underTest, pool.schemaOf(underTest))
-  const words = ['assay', 'expect', found.given, '--target', spec, '--capture'].map(shellWord).join(' ')
-  const place = shownPath(folder, cwd)
+export function noSnapshot({ owner, scope, ...c }: ExpectationCase, options: ExpectationsContext): StageError {
+  const place = shownPath(options.folder, options.cwd)
   const what = `no ${scope} of ${owner.model} on ${owner.target} was captured in ${place}`
-  return new StageError('discover', `${what}; if what it gives now is right: ${words}`, { side: 'reference' })
+  const how = captureWords(c, options).map(shellWord).join(' ')
+  return new StageError('discover', `${what}; if what it gives now is right: ${how}`, { side: 'reference' })
+}
+
+function captureWords(
+  { found, underTest }: Pick<ExpectationCase, 'found' | 'underTest'>,
+  { folder, cwd, micro, areDefaults, pool }: ExpectationsContext,
+): string[] {
+  const spec = redactText(formatTarget(underTest, pool.schemaOf(underTest)))
+  const target = spec === underTest.name ? spec : `${underTest.name}=${spec}`
+  const isUsual = folder === resolve(cwd, DEFAULT_FOLDER)
+  return [
+    ...['assay', 'expect', found.given],
+    ...(areDefaults ? [] : ['--target', target]),
+    ...(isUsual ? [] : ['--expectations', shownPath(folder, cwd)]),
+    ...(micro ? ['--micro'] : []),
+    '--capture',
+  ]
 }
