@@ -1,9 +1,8 @@
-import { statSync } from 'node:fs'
-import { walkFiles } from '../../files/disk/glob.ts'
 import type { Values } from '../../options/table.ts'
 import type { PlanContext, Planned, SuiteWork } from '../contract.ts'
 import { discoverFolders } from '../tensors/discover-folders.ts'
 import { locateModels, type ModelConfig, type ModelsAsked, readModels } from '../tensors/models-asked.ts'
+import { listFolderFiles } from '../tensors/watch-folders.ts'
 import type { FOLDER_OPTIONS } from './options.ts'
 
 async function plan(asked: ModelsAsked, context: PlanContext): Promise<Planned> {
@@ -31,12 +30,5 @@ export const FOLDERS_WORK: SuiteWork<Values<typeof FOLDER_OPTIONS>, ModelConfig,
   plan,
   watches:
     async ({ paths, cwd }) =>
-    async () => ({ models: filesByFolder(paths, cwd), others: [] }),
+    async () => ({ models: listFolderFiles(discoverFolders(paths, cwd)), others: [] }),
 }
-
-function filesByFolder(paths: readonly string[], cwd: string): ReadonlyMap<string, readonly string[]> {
-  const folders = discoverFolders(paths, cwd)
-  return new Map(folders.map(({ path }) => [path, isFolder(path) ? [...walkFiles(path, () => {})] : [path]]))
-}
-
-const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
