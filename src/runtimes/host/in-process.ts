@@ -69,6 +69,10 @@ export class InProcessHost {
     return session.run(inputs, sink, logs, shapes)
   }
 
+  async stream(id: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
+    return this.run(id, inputs, sink, logs)
+  }
+
   async runIntoFile(id: number, inputs: Trace, file: OutputFile, logs?: string): Promise<ModelRun> {
     const files = fileOutputs(file, Infinity)
     return runIntoFile(files, (sink) => this.run(id, inputs, sink, logs, files.shapes ?? files.expected))

@@ -7,7 +7,7 @@ import { refuseOutputs } from './refuse.ts'
 import { addWarmUp, type OpeningDurations } from './stage-durations.ts'
 import type { WorkerAllocator } from './worker-allocator.ts'
 
-/** Takes what several runs give at the same time, such as both sides of a comparison. */
+/** Takes what several runs give at the same time, such as both sides of a comparison. A chunk is good until its sink resolves. */
 export interface JointSink extends Meeting {
   /** In the order of the tasks. */
   readonly sinks: readonly TensorSink[]
@@ -76,7 +76,7 @@ async function runOne({ acquired, opened: taken, durations }: OpenRun, sink: Ten
   const { worker, task } = acquired
   return blaming(acquired, async () => {
     refuseOutputs(task.target, capabilities, opened.outputs)
-    const { durationMs, warnings = [] } = await worker.run(opened.session, task.inputs, sink, logsFor(worker, task))
+    const { durationMs, warnings = [] } = await worker.stream(opened.session, task.inputs, sink, logsFor(worker, task))
     return { detail: opened.detail, durationsMs: { compile: durations.compileMs, run: durationMs }, warnings }
   })
 }

@@ -172,6 +172,21 @@ export class WorkerProxy {
   }
 
   async run(session: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
+    return this.#run(session, inputs, sink, logs, false)
+  }
+
+  /** As `run`, for a sink that needs no chunk any more once it has taken it. */
+  async stream(session: number, inputs: Trace, sink: TensorSink, logs?: string): Promise<ModelRun> {
+    return this.#run(session, inputs, sink, logs, true)
+  }
+
+  async #run(
+    session: number,
+    inputs: Trace,
+    sink: TensorSink,
+    logs: string | undefined,
+    reuses: boolean,
+  ): Promise<ModelRun> {
     const guard = new TensorGuard(this.#limits.outputBytes)
     const params = { session, values: inputs.values, ...(logs !== undefined && { logs }) }
     return this.#line.request('run', params, {
@@ -184,6 +199,7 @@ export class WorkerProxy {
       },
       send: (id) => sendInputs(id, inputs),
       onTensor: async (tensor, bytes) => sink(guard.accept(tensor, bytes)),
+      reuses,
     })
   }
 

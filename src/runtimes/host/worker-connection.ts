@@ -26,12 +26,15 @@ interface RequestOptions<T> {
   readonly parse: (result: unknown) => T
   readonly send?: (id: number) => Outgoing
   readonly onTensor?: (params: UncheckedTensorParams, bytes: Uint8Array) => Promise<void>
+  /** When `onTensor` resolves, the bytes are no longer needed, and their memory is used again. */
+  readonly reuses?: boolean
 }
 
 interface Pending {
   readonly id: number
   readonly clock: StageClock
   readonly onTensor: RequestOptions<unknown>['onTensor']
+  readonly reuses: boolean
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -118,7 +121,8 @@ export class WorkerConnection {
     try {
       const answer = new Promise<T>((resolve, reject) => {
         const parsed = (result: unknown) => resolve(options.parse(result))
-        this.#pending = { id, clock, onTensor: options.onTensor, resolve: parsed, reject }
+        const { onTensor, reuses = false } = options
+        this.#pending = { id, clock, onTensor, reuses, resolve: parsed, reject }
       })
       if (this.#ending) this.#fail('died', (exit) => this.#endMessage?.reason ?? describeExit(exit))
       const sending = this.#sendAll(id, message, options.send)
@@ -194,6 +198,7 @@ export class WorkerConnection {
     pending.clock.pause()
     try {
       await pending.onTensor(params, bytes)
+      if (pending.reuses) this.#reader.giveBack(bytes)
     } catch (error) {
       if (error instanceof ProtocolError) throw error
       this.#abandon(error)

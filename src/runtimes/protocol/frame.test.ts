@@ -30,6 +30,21 @@ describe('frames', () => {
     ])
   })
 
+  test('take the memory of a payload that was given back, and of no other', () => {
+    const reader = new FrameReader()
+    const next = (payload: readonly number[]) => [...reader.push(Uint8Array.from(encode({}, payload)))][0]!.payload
+    const first = next([1, 2, 3])
+    const second = next([4])
+    expect([...first]).toEqual([1, 2, 3])
+    reader.giveBack(first)
+    const third = next([5, 6])
+    expect([third.buffer === first.buffer, [...third]]).toEqual([true, [5, 6]])
+    const fourth = next([7])
+    expect([...second, ...third, ...fourth]).toEqual([4, 5, 6, 7])
+    reader.giveBack(fourth)
+    expect([...next([8, 9, 10])]).toEqual([8, 9, 10])
+  })
+
   test('text in their place is quoted, escaped, and cut after 64 bytes', () => {
     expect(() => push(new FrameReader(), '\u001b[2Jhello "you"\n')).toThrow(
       'expected a frame (magic ASY1) but found "\\x1b[2Jhello \\"you\\"\\n"',

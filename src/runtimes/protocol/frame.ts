@@ -69,7 +69,14 @@ export class FrameReader {
   #buffer: Uint8Array = allocateBytes(PREFIX_BYTES)
   #filled = 0
   #sizes: FrameSizes = { headerBytes: 0, payloadBytes: 0 }
-  #header: unknown;
+  #header: unknown
+  #spare: Uint8Array | null = null
+
+  /** A payload that nobody needs any more; a later one takes its place. */
+  giveBack(payload: Uint8Array): void {
+    const memory = new Uint8Array(payload.buffer)
+    if (memory.length > (this.#spare?.length ?? 0)) this.#spare = memory
+  }
 
   *push(piece: Uint8Array): Generator<Frame> {
     let at = 0
@@ -126,7 +133,14 @@ export class FrameReader {
 
   #begin(part: Part, byteLength: number): void {
     this.#part = part
-    this.#buffer = allocateBytes(byteLength)
+    this.#buffer = part === 'payload' ? this.#takeMemory(byteLength) : allocateBytes(byteLength)
     this.#filled = 0
+  }
+
+  #takeMemory(byteLength: number): Uint8Array {
+    const spare = this.#spare
+    if (spare === null || spare.length < byteLength) return allocateBytes(byteLength)
+    this.#spare = null
+    return spare.subarray(0, byteLength)
   }
 }
