@@ -158,8 +158,8 @@ async function planChunks(
   return chunks.map(({ items, values }) => ({ items, values }))
 }
 
-/** In memory, of all values inside models. */
-const MEMORY_BYTES = 2 ** 29
+/** In memory, of all values inside models: of what a run may have there, this leaves room for what one session gives. */
+const MEMORY_BYTES = 11 * 2 ** 26
 
 /** Values of a known size are not stored where computing them again is as cheap. */
 async function runSized(
