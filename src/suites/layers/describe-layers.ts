@@ -1,6 +1,8 @@
+import { constants, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FigureTable, Metric } from '../../domain/result.ts'
 import { formatNumber } from '../../domain/text.ts'
+import { explainWriteError } from '../../files/disk/atomic.ts'
 import type { Judgement, Lab } from '../../runs/contract.ts'
 import type { JointRun } from '../../runtimes/host/joint-capture.ts'
 import { conclude, type JudgedLayer, originText } from './judging/conclude.ts'
@@ -20,6 +22,8 @@ export interface MeasuredRun {
   readonly retried: boolean
   /** What the time of a side is called: of a run, or of all decoded steps from end to end. */
   readonly timing: 'run_ms' | 'e2e_ms'
+  /** A second place for the file of layers, if nothing is there. */
+  readonly listed?: string | undefined
 }
 
 /** Layers that are shown; the file has all. */
@@ -28,14 +32,15 @@ const SHOWN = 10
 /** The numbers of all layers are kept, and the largest are shown; layers are judged where limits are known. */
 export async function describeLayers(
   c: LayersCase,
-  { tensors, runs, versions, retried, timing }: MeasuredRun,
+  { tensors, runs, versions, retried, timing, listed }: MeasuredRun,
   chosen: Judgement['measurements'],
   lab: Lab,
   judging: LayerJudging | null = null,
 ): Promise<Judgement> {
   const layers = withMetrics(tensors)
   const judged = judging && (await judgeLayers(layers, judging))
-  await keep(c, layers, judged, lab)
+  const file = await keep(c, layers, judged, lab)
+  if (listed !== undefined) await copyNew(file, listed)
   const found = judged ? conclude(judged, judging.limits.source) : describeMeasured(layers)
   const warnings = runs.flatMap((run) => run.warnings)
   return {
@@ -85,7 +90,7 @@ async function keep(
   layers: readonly MeasuredLayer[],
   judged: readonly JudgedLayer[] | null,
   lab: Lab,
-): Promise<void> {
+): Promise<string> {
   const { model, mode, reference, target } = c
   const found = new Map(judged?.map((one) => [one.layer, one]))
   const rows = layers.map((layer) => rowOf(layer, found.get(layer)))
@@ -94,7 +99,17 @@ async function keep(
     await writeLayersFile(join(place, LAYERS_FILE), content)
     return {}
   })
-  await lab.keep(LAYERS_FILE, join(folder, LAYERS_FILE))
+  const path = join(folder, LAYERS_FILE)
+  await lab.keep(LAYERS_FILE, path)
+  return path
+}
+
+async function copyNew(from: string, to: string): Promise<void> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_EXCL)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw explainWriteError(error, to)
+  }
 }
 
 function rowOf(layer: MeasuredLayer, judged: JudgedLayer | undefined): LayerRow {

@@ -8,10 +8,12 @@ import { readWhole } from '../../tensors/read-whole.ts'
 import { prepareFolderInputs } from '../tensors/folder-inputs.ts'
 import type { PreparedInputs } from '../tensors/inputs.ts'
 import { warmUp } from '../tensors/sides.ts'
+import { type CaseCsv, openCsv, writeWhile } from './csv/case-csv.ts'
+import { seeForward } from './csv/see-shapes.ts'
 import { describeLayers, type MeasuredRun } from './describe-layers.ts'
 import { replayModules } from './judging/module-replay.ts'
 import { prepareJudging } from './judging/prepare-judging.ts'
-import { type PairRequest, sinkInto, taskOf } from './pair-tasks.ts'
+import { type PairRequest, sinkInto, sizeOf, taskOf } from './pair-tasks.ts'
 import { PairedStreams } from './paired-streams.ts'
 import { drawPrompts } from './prompted/draw-prompts.ts'
 import { takePrompts } from './prompted/prompt-inputs.ts'
@@ -26,7 +28,9 @@ export async function measureLayers(c: LayersCase, lab: Lab, options: LayersSuit
   const mask = await readMask(trace)
   const title = 'measure every layer on both sides'
   const request = { c, lab, options, inputs: trace, mask }
-  const measured = await measurePair({ ...request, title })
+  const csv = openCsv(c, sizeOf(request), options)
+  await csv?.announce(() => seeForward(request))
+  const measured = await writeWhile(csv, () => measurePair({ ...request, title, csv }))
   const judging = await prepareJudging({
     judgedBy: options.judgedBy,
     measureBaseline: (baseline) => measureBaseline(request, baseline),
@@ -55,19 +59,25 @@ async function measureBaseline(request: PairRequest, baseline: Target): Promise<
   return measurePair({ ...request, c: { ...request.c, underTest: baseline }, title })
 }
 
-async function measurePair(request: PairRequest & { readonly title: string }): Promise<MeasuredRun> {
-  const { c, lab, options, mask, title } = request
+interface TitledPair extends PairRequest {
+  readonly title: string
+  readonly csv?: CaseCsv | null
+}
+
+async function measurePair(request: TitledPair): Promise<MeasuredRun> {
+  const { c, lab, options, mask, title, csv } = request
   const versions = (await requireSides(c, options)).map(({ version }) => version)
   let measured: MeasuredRun | undefined
   await lab.step({ title, stage: 'run', key: null, files: false }, async () => {
     let streams = new PairedStreams({ mask })
     const tasks = SIDES.map((side) => taskOf(request, side, EVERY_LAYER))
     const { value: runs, retried } = await options.pool.captureTogether(tasks, () => {
-      streams = new PairedStreams({ mask })
+      csv?.files.start()
+      streams = new PairedStreams({ mask, elements: csv?.files.sinkOf(0) })
       return sinkInto(streams)
     })
     const tensors = streams.tensors.map((tensor) => ({ ...tensor, step: 0 }))
-    measured = { tensors, runs, versions, retried, timing: 'run_ms' }
+    measured = { tensors, runs, versions, retried, timing: 'run_ms', listed: csv?.listPath }
   })
   return measured!
 }

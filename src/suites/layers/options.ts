@@ -1,5 +1,5 @@
 import { COMMON_OPTIONS } from '../../options/common.ts'
-import { flag, oneOf, parsed } from '../../options/kinds.ts'
+import { flag, oneOf, parsed, path } from '../../options/kinds.ts'
 import { type OptionGroups, type OptionTable, repeated } from '../../options/table.ts'
 import { PROMPT_OPTIONS } from '../tensors/decoding/prompt-options.ts'
 import { INPUT_OPTIONS, SIDE_OPTIONS } from '../tensors/options.ts'
@@ -43,6 +43,14 @@ const NAMED = {
     documented: ['--model_path <folders>', '--variant <id>'],
     variable: 'MODEL_PATHS',
     help: 'models, named as in the documented command line',
+  },
+  csv: {
+    flags: '--csv <folder>',
+    kind: path,
+    documented: ['--output_path <folder>'],
+    variable: 'OUTPUT_PATH',
+    completes: 'folders',
+    help: 'also write every difference and every cosine of a row into CSV files; they may be large, and their size is told first',
   },
   doSample: {
     flags: '--do-sample',

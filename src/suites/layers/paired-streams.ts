@@ -1,4 +1,4 @@
-import type { LayerSums } from '../../compare/layers/layer-meter.ts'
+import type { LayerSums, Stretch } from '../../compare/layers/layer-meter.ts'
 import { loneTensor, type PairedTensor, type PairPlan, planPair, specOf } from '../../compare/layers/paired-tensor.ts'
 import type { PaddingMask } from '../../compare/layers/real-positions.ts'
 import { DTYPES } from '../../domain/dtype.ts'
@@ -7,8 +7,20 @@ import type { TensorChunk, TensorSpec } from '../../domain/tensor.ts'
 import type { Side } from '../../domain/verdict.ts'
 import { joinBytes } from '../../tensors/join-bytes.ts'
 
+/** Takes the elements of a tensor beside its sums. */
+export interface ElementWriter {
+  add(reference: Stretch, target: Stretch, elements: number): void
+  end(): void
+}
+
+/** Asked for each tensor that both sides give, and how many of its elements are compared; null: it wants none. */
+export interface ElementSink {
+  begin(reference: TensorSpec, target: TensorSpec, elements: number): ElementWriter | null
+}
+
 interface PairedStreamsOptions {
   readonly mask: PaddingMask | null
+  readonly elements?: ElementSink | undefined
   /** Most bytes of tensors that one side gives before the other does. */
   readonly mostHeldBytes?: number
 }
@@ -26,6 +38,7 @@ interface Waiting {
 interface OpenPair extends PairPlan {
   readonly reference: TensorSpec
   readonly target: TensorSpec
+  readonly writer: ElementWriter | null
   readonly held?: { readonly side: Side; readonly chunk: TensorChunk }
   /** Elements that were measured. */
   done: number
@@ -41,6 +54,7 @@ const other = (side: Side): Side => (side === 'reference' ? 'target' : 'referenc
 export class PairedStreams {
   readonly #mask: PaddingMask | null
   readonly #mostHeldBytes: number
+  readonly #sink: ElementSink | undefined
   readonly #paired: PairedTensor[] = []
   readonly #waiting: Record<Side, Waiting | null> = { reference: null, target: null }
   readonly #ended: Record<Side, boolean> = { reference: false, target: false }
@@ -54,8 +68,9 @@ export class PairedStreams {
   #open: OpenPair | null = null
   #error: unknown = null
 
-  constructor({ mask, mostHeldBytes = MOST_HELD_BYTES }: PairedStreamsOptions) {
+  constructor({ mask, elements, mostHeldBytes = MOST_HELD_BYTES }: PairedStreamsOptions) {
     this.#mask = mask
+    this.#sink = elements
     this.#mostHeldBytes = mostHeldBytes
   }
 
@@ -122,7 +137,9 @@ export class PairedStreams {
       }
       return
     }
-    this.#open = { ...plan, reference, target, done: 0, range: 0, ...(held && { held }) }
+    const compared = plan.ranges.reduce((sum, { start, end }) => sum + end - start, 0)
+    const writer = this.#sink?.begin(reference, target, compared) ?? null
+    this.#open = { ...plan, reference, target, writer, done: 0, range: 0, ...(held && { held }) }
   }
 
   /** As far as both sides have given the tensor. */
@@ -137,6 +154,7 @@ export class PairedStreams {
     }
     if (end === pair.elements) {
       this.#open = null
+      pair.writer?.end()
       this.#report(pair.reference, pair.target, pair.meter.sums)
     }
     return true
@@ -221,13 +239,16 @@ function endOf(chunk: TensorChunk, elements: number): number {
 }
 
 function measureRanges(pair: OpenPair, reference: TensorChunk, target: TensorChunk, end: number): void {
-  const { ranges, meter } = pair
+  const { ranges, meter, writer } = pair
   while (pair.range < ranges.length && ranges[pair.range]!.start < end) {
     const range = ranges[pair.range]!
     const first = Math.max(pair.done, range.start)
     const last = Math.min(end, range.end)
     const stretch = (chunk: TensorChunk) => ({ bytes: chunk.bytes, first: first - startOf(chunk) })
-    if (last > first) meter.add(stretch(reference), stretch(target), last - first)
+    if (last > first) {
+      meter.add(stretch(reference), stretch(target), last - first)
+      writer?.add(stretch(reference), stretch(target), last - first)
+    }
     if (range.end > end) return
     pair.range++
   }

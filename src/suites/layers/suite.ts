@@ -47,6 +47,8 @@ export interface LayersSuiteOptions extends MakingOptions {
   /** The folder of another tokenizer than each model's own. */
   readonly tokenizer: string | null
   readonly notice: Notice
+  /** Where CSV files go; absent: none are written. */
+  readonly csv?: string | undefined
 }
 
 /** What the cases of one run share. */

@@ -4,6 +4,8 @@ import type { PaddedBatch } from '../../../models/prompts/contract.ts'
 import type { Judgement, Lab } from '../../../runs/contract.ts'
 import type { Done } from '../../../runtimes/host/attempts.ts'
 import { warmUp } from '../../tensors/sides.ts'
+import { type CaseCsv, openCsv, writeWhile } from '../csv/case-csv.ts'
+import { seeSteps } from '../csv/see-shapes.ts'
 import { describeLayers, type MeasuredRun } from '../describe-layers.ts'
 import type { LocalReplay } from '../judging/contract.ts'
 import { replayModules } from '../judging/module-replay.ts'
@@ -23,7 +25,10 @@ export async function measureDecoding(c: PromptedCase, lab: Lab, options: Layers
   const { padded, measurements } = await drawPrompts(c, lab, options)
   const request = { c, padded, lab, options }
   const text = { ...request, tokens: await choose(request) }
-  const measured = await measureText(text, 'measure every layer, step by step')
+  const csv = openCsv(c, c.prompted.shape, options)
+  await csv?.announce(() => seeSteps(text))
+  const title = 'measure every layer, step by step'
+  const measured = await writeWhile(csv, () => measureText({ ...text, csv }, title))
   const judging = await prepareJudging({
     judgedBy: options.judgedBy,
     measureBaseline: (baseline) => measureBaseline(text, baseline),
@@ -37,8 +42,9 @@ interface TextRequest extends CaseRequest<PromptedCase> {
   readonly padded: PaddedBatch
 }
 
-interface MeasuredText extends TextRequest {
+export interface MeasuredText extends TextRequest {
   readonly tokens: ChosenTokens
+  readonly csv?: CaseCsv | null
 }
 
 async function choose({ padded, ...request }: TextRequest): Promise<ChosenTokens> {
@@ -64,21 +70,22 @@ async function replayText({ padded, tokens, ...request }: MeasuredText): Promise
 }
 
 async function measureText(request: MeasuredText, title: string): Promise<MeasuredRun & { readonly wallMs: number }> {
-  const { c, lab, options } = request
+  const { c, lab, options, csv } = request
   const versions = (await requireSides(c, options)).map(({ version }) => version)
   let done: Done<ObservedSteps> | undefined
   await lab.step({ title, stage: 'run', key: null, files: false }, async () => {
     done = await observe(request)
   })
   const { value, retried } = done!
-  return { ...value, versions, retried, timing: 'e2e_ms' }
+  return { ...value, versions, retried, timing: 'e2e_ms', listed: csv?.listPath }
 }
 
 /** After a worker's death all begins again, with sums of its own. */
-function observe({ padded, tokens, ...request }: MeasuredText): Promise<Done<ObservedSteps>> {
+function observe({ padded, tokens, csv, ...request }: MeasuredText): Promise<Done<ObservedSteps>> {
   const { lab, options } = request
   const progress = (text: string) => lab.progress(text)
-  const observer = new StepObserver({ mask: padded.mask, steps: tokens.length, progress })
+  const elements = (step: number) => csv?.files.sinkOf(step)
+  const observer = new StepObserver({ mask: padded.mask, steps: tokens.length, progress, elements })
   const tasks = SIDES.map((side) => ({
     ...sideTask(request, side),
     taps: EVERY_LAYER,
@@ -88,5 +95,8 @@ function observe({ padded, tokens, ...request }: MeasuredText): Promise<Done<Obs
       taps: observer.sinkOf(side),
     },
   }))
-  return options.pool.decode(tasks, (decodings) => observer.follow(decodings))
+  return options.pool.decode(tasks, (decodings) => {
+    csv?.files.start()
+    return observer.follow(decodings)
+  })
 }

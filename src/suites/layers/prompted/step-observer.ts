@@ -6,7 +6,7 @@ import type { Decoding } from '../../../runtimes/host/decoding.ts'
 import { doTogether } from '../../../runtimes/host/do-together.ts'
 import type { JointRun } from '../../../runtimes/host/joint-capture.ts'
 import type { StepTensor } from '../measured-layer.ts'
-import { PairedStreams } from '../paired-streams.ts'
+import { type ElementSink, PairedStreams } from '../paired-streams.ts'
 import { SIDES } from '../sides.ts'
 
 /** What both sides gave while they decoded. */
@@ -23,6 +23,8 @@ interface ObserverOptions {
   readonly mask: PaddingMask
   readonly steps: number
   readonly progress: (text: string) => void
+  /** What else takes the elements of a step. */
+  readonly elements: (step: number) => ElementSink | undefined
 }
 
 /** Pulls the same step of both sides at the same time and measures what their layers give meanwhile. */
@@ -62,9 +64,9 @@ export class StepObserver {
   }
 
   #pull(decodings: readonly Decoding[], step: number) {
-    const { mask, steps, progress } = this.#options
+    const { mask, steps, progress, elements } = this.#options
     progress(`step ${step + 1} of ${steps}`)
-    const streams = new PairedStreams({ mask: step === 0 ? mask : null })
+    const streams = new PairedStreams({ mask: step === 0 ? mask : null, elements: elements(step) })
     this.#streams = streams
     const pulls = decodings.map((decoding, i) => async () => {
       const { value } = await decoding.steps.next()
