@@ -25,10 +25,11 @@ export function documentedLayerLines({ documented, thresholds }: LearntLayers, m
   })
 }
 
-function limitLine({ name, shape, metrics }: LimitedLayer, metric: string): string {
+function limitLine({ name, shape, metrics, unlimited = {} }: LimitedLayer, metric: string): string {
   const limit = metrics[metric]
+  const { [metric]: why = 'not measured' } = unlimited
   const of = shape === null ? '' : ` ${formatShape(shape)}`
-  return `Layer ${cleanText(name)}${of} ${limit ? `${limit.statistic} ${metric} = ${limit.value}` : `${metric} = not measured`}`
+  return `Layer ${cleanText(name)}${of} ${limit ? `${limit.statistic} ${metric} = ${limit.value}` : `${metric} = ${why}`}`
 }
 
 const SHOWN = 10

@@ -1,8 +1,7 @@
 import { type MetricPrefix, parsePrefix } from '../../../files/formats/metric-prefix.ts'
 
 /** Each has a file of its own for every layer. */
-export const CSV_METRICS = ['abs_diff', 'cos_sim'] as const
-export type CsvMetric = (typeof CSV_METRICS)[number]
+export type CsvMetric = 'abs_diff' | 'cos_sim'
 
 export interface LayerCsvName extends MetricPrefix {
   /** What the names of one measurement begin with. */

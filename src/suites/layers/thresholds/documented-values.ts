@@ -6,7 +6,7 @@ export const DOCUMENTED_METRICS = ['abs_diff', 'cos_sim', 'cos_sim_avg', 'cos_si
 export type DocumentedMetric = (typeof DOCUMENTED_METRICS)[number]
 
 /** What the other tool gives for a layer over all calls, or why that was not measured. */
-export type DocumentedValue = number | Unmeasured
+type DocumentedValue = number | Unmeasured
 
 export interface DocumentedLayer {
   readonly name: string

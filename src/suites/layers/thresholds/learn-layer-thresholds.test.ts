@@ -88,15 +88,24 @@ describe('limits', () => {
     const [{ metrics, unlimited }] = thresholds.layers as [(typeof thresholds.layers)[0]]
     expect(Object.keys(metrics)).not.toContain('rel_l2')
     expect(unlimited).toEqual({
-      rel_l2: 'it is infinite, which cannot be a limit',
-      snr_db: 'it is minus infinite, which cannot be a limit',
+      rel_l2: 'infinite, which cannot be a limit',
+      snr_db: 'minus infinite, which cannot be a limit',
       row_cosine: 'not measured',
     })
   })
 
+  test('are not learnt where one side alone gave NaN', async () => {
+    const broken = row({ step: 1, metrics: { rel_l2: 9, nonfinite_target: 1, nonfinite_mismatch: 1 } })
+    const [both] = (await only(ROW, broken)).thresholds.layers
+    expect([both!.metrics.rel_l2, both!.metrics.nonfinite_mismatch!.count]).toMatchObject([{ value: 0.1, count: 1 }, 2])
+    const [alone] = (await only(broken)).thresholds.layers
+    expect(alone!.metrics).not.toHaveProperty('rel_l2')
+    expect(alone!.unlimited).toMatchObject({ rel_l2: 'not measured', row_cosine: 'not measured' })
+  })
+
   test('are not learnt from NaN', async () => {
     const { thresholds } = await only(row({ metrics: { rmse: Number.NaN } }), row({ step: 1 }))
-    expect(thresholds.layers[0]!.unlimited).toEqual({ rmse: 'it is NaN' })
+    expect(thresholds.layers[0]!.unlimited).toEqual({ rmse: 'NaN, which cannot be a limit' })
   })
 })
 

@@ -111,7 +111,7 @@ async function learnModel(
 function refuseMixed(measured: readonly MeasuredLayers[]): void {
   const [first, ...others] = measured
   for (const key of ['mode', 'reference', 'target'] as const) {
-    const of = ({ origin }: MeasuredLayers) => origin?.[key] ?? 'a source that does not say'
+    const of = ({ origin }: MeasuredLayers) => origin?.[key] ?? 'not recorded'
     const other = others.find((one) => of(one) !== of(first!))
     if (!other) continue
     const both = `the ${key} of ${first!.from} is ${of(first!)}, and of ${other.from} ${of(other)}`

@@ -33,10 +33,8 @@ function limitLayer(samples: readonly NamedMetrics[]): LimitedLayer {
   const unlimited: Record<string, string> = {}
   for (const [metric, direction] of DIRECTIONS) {
     if (!samples.some((sample) => metric in sample.metrics)) continue
-    const limit = limitMetric(
-      samples.map((sample) => sample.metrics[metric] ?? null),
-      direction,
-    )
+    const values = samples.map((sample) => (isPartial(sample, metric) ? null : (sample.metrics[metric] ?? null)))
+    const limit = limitMetric(values, direction)
     if (typeof limit === 'string') unlimited[metric] = limit
     else metrics[metric] = limit
   }
@@ -44,13 +42,18 @@ function limitLayer(samples: readonly NamedMetrics[]): LimitedLayer {
   return { name, shape: shape && [...shape], metrics, ...reason }
 }
 
+/** Where one side alone gave NaN or infinities, figures are of what is left, and say too little about the layer. */
+function isPartial({ metrics }: NamedMetrics, metric: string): boolean {
+  return (metrics.nonfinite_mismatch ?? 0) > 0 && !metric.startsWith('nonfinite_')
+}
+
 /** Or why there is none. */
 function limitMetric(given: readonly (number | null)[], direction: LayerLimit['direction']): LayerLimit | string {
   const values = given.filter((value) => value !== null)
-  if (values.some(Number.isNaN)) return 'it is NaN'
+  if (values.some(Number.isNaN)) return 'NaN, which cannot be a limit'
   const { statistic, percent } = TAILS[direction]
   const value = percentile(sorted(values), percent)
   if (value === null) return 'not measured'
-  if (!Number.isFinite(value)) return `it is ${value > 0 ? 'infinite' : 'minus infinite'}, which cannot be a limit`
+  if (!Number.isFinite(value)) return `${value > 0 ? 'infinite' : 'minus infinite'}, which cannot be a limit`
   return { direction, value, statistic, count: values.length }
 }
