@@ -16,6 +16,7 @@ import { type MakingOptions, policiesFor } from '../tensors/inputs.ts'
 import { refuseSame } from '../tensors/refuse-same.ts'
 import { bindShapes, type ShapeChoices, shapeSuffix } from '../tensors/shapes.ts'
 import { type JudgedBy, refuseOthers } from './judging/load-judging.ts'
+import { LAYERS_FILE } from './layers-file.ts'
 import { measureLayers } from './measure-layers.ts'
 import { measureOnnxLayers } from './onnx/measure-onnx.ts'
 import { discoverOnnx, type OnnxLayersCase, type OnnxSides, onnxCases } from './onnx/onnx-cases.ts'
@@ -84,6 +85,7 @@ export function layersSuite(options: LayersSuiteOptions): Suite<LayersCase | Onn
           yield { ...found, onlyModel, ...(content && { content }) }
         }
       }
+      if (options.csv !== undefined) for (const { name } of models) options.notice(withoutCsv(name))
       for (const model of models) {
         const content = options.contents ? await sha256File(model.path) : undefined
         for (const found of onnxCases(model, options)) yield { ...found, onlyModel, ...(content && { content }) }
@@ -117,6 +119,10 @@ function* casesOf(folder: FoundFolder, options: LayersSuiteOptions): Generator<F
     const scope = `${options.mode}${bindings.length > 1 ? shapeSuffix(dims) : ''}`
     yield* targetCases(folder, options, { scope, dims, prompted: decoder })
   }
+}
+
+function withoutCsv(model: string): string {
+  return `${model}: no CSV files are written of ONNX models; ${LAYERS_FILE} has the figures of all tensors`
 }
 
 function notSampled({ name }: FoundFolder): string {

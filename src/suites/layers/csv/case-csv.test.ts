@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { promptedFolder } from '../../../../test/support/language-folder.ts'
+import { affineModel } from '../../../../test/support/small-models.ts'
 import { folderRuntime } from '../../../runtimes/testing/folder-runtime.ts'
 import { inProcess } from '../../../runtimes/testing/in-process-ort.ts'
 import { type Fault, plantedKind, withNumbers } from '../../../runtimes/testing/planted-fault.ts'
@@ -131,4 +132,18 @@ describe.each(['model-forward', 'generate'] as const)('CSV files with --mode %s'
     const { result } = await written(mode, OFF, folder)
     expect(result.error?.message).toContain('is a file where a folder was expected')
   })
+})
+
+test('an ONNX model has none, which is said', async () => {
+  const folder = folderWith({ 'm.onnx': affineModel() })
+  const notices: string[] = []
+  const outcome = await measureFolders(folder, {
+    reference: 'ort:cpu',
+    targets: ['ort:cpu,optimization=disabled'],
+    paths: ['m.onnx'],
+    csv: join(folder, 'out/csv'),
+    notice: (text) => notices.push(text),
+  })
+  expect([onlyResult(outcome).verdict, filesIn(folder)]).toEqual(['captured', []])
+  expect(notices).toEqual(['m: no CSV files are written of ONNX models; layers.json has the figures of all tensors'])
 })
