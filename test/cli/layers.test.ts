@@ -12,7 +12,7 @@ test.each([
   [['layers', 'models/tiny', ...GENERATE, '--do-sample'], 'two sampled texts cannot be compared'],
   [['layers', 'models/tiny', ...GENERATE, '--dim', 'sequence=3'], '--mode generate begins with prompts; --dim'],
   [['layers', 'models/tiny', ...GENERATE, '--batch-size', '0'], '--batch-size takes whole numbers from 1 up'],
-  [['layers', ...MODE], 'give the folder of a Hugging Face model'],
+  [['layers', ...MODE], 'give an ONNX model or the folder of a Hugging Face model'],
   [['layers', 'modles/tiny', ...MODE], 'models/tiny'],
   [
     ['layers', 'models/tiny', ...MODE, '--reference', 'torch:cpu', '--reference', 'torch:cpu,threads=2'],
