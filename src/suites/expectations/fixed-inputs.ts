@@ -6,9 +6,9 @@ import { memoryTrace } from '../../files/formats/memory-trace.ts'
 import { encodeNumbers } from '../../tensors/encode.ts'
 
 /** The documented inputs: the same in every run and for every model. */
-const LENGTH = 64
+export const LENGTH = 64
 const [FIRST_ID, LAST_ID] = [5, 64]
-const PADDING = LENGTH - (LAST_ID - FIRST_ID + 1)
+export const PADDING = LENGTH - (LAST_ID - FIRST_ID + 1)
 const SMALLEST_VOCABULARY = LAST_ID + 1
 
 export const INPUTS_IN_WORDS = `token ids ${FIRST_ID} to ${LAST_ID}, padded with 0 on the left to ${LENGTH}`

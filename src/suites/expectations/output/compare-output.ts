@@ -2,6 +2,7 @@ import { dtypeKind } from '../../../domain/dtype.ts'
 import { formatShape } from '../../../domain/tensor.ts'
 import type { OutputFigures, Signature, SnapshotTolerance } from '../snapshot/schema.ts'
 import { estimateDistance } from './projections.ts'
+import { aboveLeast } from './signature.ts'
 
 /** Which limits hold for a float output; others are exact. */
 export type FigureLimits = Pick<SnapshotTolerance, 'rtol' | 'rel_l2'>
@@ -66,7 +67,7 @@ function countChanged(expected: OutputFigures, found: OutputFigures, { rel_l2 }:
   const [before, now] = [expected.top1, found.top1]
   if (!before || !now || before.ids.length !== now.ids.length) return 0
   const noise = SPREAD * rel_l2 * expected.rms
-  return before.ids.filter((id, row) => now.ids[row] !== id && !(before.margins[row]! <= noise)).length
+  return before.ids.filter((id, row) => id !== null && now.ids[row] !== id && !(before.margins[row]! <= noise)).length
 }
 
 /** NaN is near NaN alone. */
@@ -76,12 +77,15 @@ function isNear(a: number, b: number, allowed: number): boolean {
 
 /** Both signatures, position by position. */
 export interface SignatureChange {
+  /** Less the smallest number that is none of padding. */
   readonly expected: Signature
   readonly found: Signature
   /** Positions that are over the limit. */
   readonly positions: readonly number[]
   /** What a number of this size may be off. */
   readonly allowed: (value: number) => number
+  /** Positions at the start that are not compared. */
+  readonly padding: number
 }
 
 /** null: there is none to compare with. */
@@ -90,13 +94,21 @@ export function compareSignatures(
   found: Signature | null,
   outputs: readonly OutputFigures[],
   { rtol, rel_l2 }: FigureLimits,
+  padding = 0,
 ): SignatureChange | null {
   if (!expected || !found || expected.values.length !== found.values.length) return null
   const rms = Math.max(...outputs.filter(({ name }) => expected.of.includes(name)).map((output) => output.rms))
   // A range is a difference of two values, and the smallest range is subtracted.
   const allowed = (value: number) => Math.max(2 * SPREAD * rel_l2 * rms, rtol * Math.abs(value))
-  const positions = expected.values.flatMap((value, place) =>
-    isNear(value, found.values[place]!, allowed(value)) ? [] : [place],
+  const settled = ({ of, values }: Signature): Signature => ({ of, values: aboveLeast(values, padding) })
+  const [before, now] = [settled(expected), settled(found)]
+  const positions = before.values.flatMap((value, place) =>
+    place < padding || isNear(value, now.values[place]!, allowed(value)) ? [] : [place],
   )
-  return { expected, found, positions, allowed }
+  return { expected: before, found: now, positions, allowed, padding }
+}
+
+/** Rows that have a largest value. */
+export function countRows({ top1 }: OutputFigures): number {
+  return top1?.ids.filter((id) => id !== null).length ?? 0
 }

@@ -3,6 +3,7 @@ import { DOCUMENTED_TOLERANCE, differingPositions } from '../snapshot/documented
 import type { OutputFigures, OutputSnapshot } from '../snapshot/schema.ts'
 import { compareOutput, compareSignatures, type OutputChange, type SignatureChange } from './compare-output.ts'
 import { explainChange } from './explain-change.ts'
+import { documentedValues } from './signature.ts'
 
 /** A run compared with what was captured before. */
 export interface RunComparison {
@@ -20,7 +21,7 @@ export function compareRun(before: OutputSnapshot, now: Pick<OutputSnapshot, 'ou
     return found ? [[expected, found] as const] : []
   })
   const changes = pairs.map(([expected, found]) => compareOutput(expected, found, tolerance))
-  const signature = compareSignatures(before.signature, now.signature, before.outputs, tolerance)
+  const signature = compareSignatures(before.signature, now.signature, before.outputs, tolerance, before.padding)
   const lone = { gone: missingIn(before.outputs, now.outputs), fresh: missingIn(now.outputs, before.outputs) }
   const isOver = changes.some((change) => change.isOver) || (signature?.positions.length ?? 0) > 0
   const isOther = isOver || lone.gone.length > 0 || lone.fresh.length > 0
@@ -37,7 +38,7 @@ export function explainDocumented(
   now: Pick<OutputSnapshot, 'signature'>,
 ): string | null {
   if (!now.signature) return `${path} has a signature, and these outputs are too large for one`
-  const { values } = now.signature
+  const values = documentedValues(now.signature)
   if (content.length !== values.length) {
     return `the documented signature has ${content.length} numbers, these outputs give ${values.length} (${path})`
   }

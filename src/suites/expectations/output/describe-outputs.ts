@@ -5,7 +5,7 @@ import type { Judgement } from '../../../runs/contract.ts'
 import type { FixedRun } from '../run-model.ts'
 import type { DocumentedFile } from '../snapshot/documented-files.ts'
 import type { OutputSnapshot, SnapshotTolerance } from '../snapshot/schema.ts'
-import type { OutputChange, SignatureChange } from './compare-output.ts'
+import { countRows, type OutputChange, type SignatureChange } from './compare-output.ts'
 import type { RunComparison } from './compare-run.ts'
 
 interface JudgedOutputs {
@@ -89,7 +89,7 @@ function metricsOf(
   const measured = changes.filter(({ problem, expected }) => problem === null && expected.count > 0)
   const [furthest] = [...measured].sort((a, b) => b.relL2 - a.relL2)
   const changed = measured.reduce((sum, { top1Changed }) => sum + top1Changed, 0)
-  const rows = measured.reduce((sum, { expected }) => sum + (expected.top1?.ids.length ?? 0), 0)
+  const rows = measured.reduce((sum, { expected }) => sum + countRows(expected), 0)
   return [
     ...(furthest ? [relL2Of(furthest, provenance)] : []),
     { name: 'top1_changed', direction: 'lower', value: changed, threshold: 0, provenance, count: rows },
@@ -97,9 +97,9 @@ function metricsOf(
   ]
 }
 
-function signatureMetric({ positions, expected }: SignatureChange, provenance: string): Metric {
+function signatureMetric({ positions, expected, padding }: SignatureChange, provenance: string): Metric {
   const common = { name: 'signature_changed', direction: 'lower', threshold: 0, provenance } as const
-  return { ...common, value: positions.length, count: expected.values.length }
+  return { ...common, value: positions.length, count: expected.values.length - padding }
 }
 
 function relL2Of({ relL2, limit, expected }: OutputChange, provenance: string): Metric {

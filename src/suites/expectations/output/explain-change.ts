@@ -1,6 +1,12 @@
 import { formatNumber } from '../../../domain/text.ts'
 import type { OutputFigures } from '../snapshot/schema.ts'
-import { compareOutput, type FigureLimits, type OutputChange, type SignatureChange } from './compare-output.ts'
+import {
+  compareOutput,
+  countRows,
+  type FigureLimits,
+  type OutputChange,
+  type SignatureChange,
+} from './compare-output.ts'
 import { estimateDistance } from './projections.ts'
 
 /** Outputs that are in the snapshot or are given now, but not both. */
@@ -86,13 +92,14 @@ const LEAST_COMPARED = 8
 /** The signature is what it was, some positions further on. */
 function explainRolled(signature: SignatureChange | null): string | null {
   if (!signature || signature.positions.length === 0) return null
-  const { expected, found, allowed } = signature
-  const length = expected.values.length
+  const { allowed, padding } = signature
+  const [before, now] = [signature.expected, signature.found].map(({ values }) => values.slice(padding))
+  const length = before!.length
   if (length < LEAST_COMPARED + MOST_ROLLED) return null
   for (let by = 1; by <= MOST_ROLLED; by++) {
     for (const [early, late, way] of [
-      [expected.values, found.values, 'later'],
-      [found.values, expected.values, 'earlier'],
+      [before!, now!, 'later'],
+      [now!, before!, 'earlier'],
     ] as const) {
       const isSame = early.slice(0, length - by).every((value, i) => Math.abs(value - late[i + by]!) <= allowed(value))
       if (isSame) return `its positions come ${by} ${way}`
@@ -117,5 +124,5 @@ function explainSignature({ positions, expected, found }: SignatureChange): stri
 
 function explainTop1({ expected, top1Changed }: OutputChange): string[] {
   if (top1Changed === 0) return []
-  return [`the top-1 id changed at ${top1Changed} of ${expected.top1!.ids.length} positions`]
+  return [`the top-1 id changed at ${top1Changed} of ${countRows(expected)} positions`]
 }

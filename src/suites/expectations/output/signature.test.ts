@@ -3,7 +3,7 @@ import type { Tensor } from '../../../domain/tensor.ts'
 import { encodeNumbers } from '../../../tensors/encode.ts'
 import { memorySource } from '../../../tensors/memory-source.ts'
 import { measureOutput } from './measure-output.ts'
-import { makeSignature } from './signature.ts'
+import { documentedValues, makeSignature } from './signature.ts'
 
 function tensor(values: readonly number[], ...shape: number[]): Tensor {
   return { dtype: 'float32', shape, bytes: encodeNumbers('float32', values) }
@@ -37,7 +37,10 @@ describe('the documented signature', () => {
     expect(await signatureOf([tensor([1, 2, 0, 4], 1, 2, 2), tensor([7, 8], 1, 2)])).toEqual([0, 3])
   })
 
-  test('with a NaN is NaN everywhere, as there', async () => {
-    expect(await signatureOf([tensor([1, Number.NaN, 0, 4], 1, 2, 2)])).toEqual([Number.NaN, Number.NaN])
+  test('with a NaN is NaN everywhere, as there; ours keeps the other positions', async () => {
+    const output = tensor([1, Number.NaN, 0, 4, 2, 7], 1, 3, 2)
+    expect(await signatureOf([output])).toEqual([Number.NaN, 0, 1])
+    expect(documentedValues({ of: [], values: [Number.NaN, 0, 1] })).toEqual([Number.NaN, Number.NaN, Number.NaN])
+    expect(documentedValues({ of: [], values: [2, 0, 1] })).toEqual([2, 0, 1])
   })
 })

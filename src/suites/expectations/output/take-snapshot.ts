@@ -4,7 +4,7 @@ import { FormatError } from '../../../domain/errors.ts'
 import { formatDay } from '../../../domain/expected-failure.ts'
 import { declaredPrecision } from '../../tensors/rules.ts'
 import { INPUTS_IN_WORDS } from '../fixed-inputs.ts'
-import type { FixedRun } from '../run-model.ts'
+import { type FixedRun, paddingOf } from '../run-model.ts'
 import type { OutputSnapshot, SnapshotTolerance } from '../snapshot/schema.ts'
 import type { ExpectationCase, ExpectationsContext } from '../suite.ts'
 import { makeSignature } from './signature.ts'
@@ -17,6 +17,7 @@ export function takeSnapshot(c: ExpectationCase, run: FixedRun, { machine }: Exp
     runtime: withoutPlaces(run.runtime),
     model_digest: run.modelDigest,
     inputs: INPUTS_IN_WORDS,
+    padding: paddingOf(c),
     tolerance: chooseTolerance(c, run),
     signature: makeSignature(run.outputs, c.found.kind === 'tuple'),
     outputs: run.outputs.map(({ figures }) => figures),

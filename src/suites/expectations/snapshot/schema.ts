@@ -23,7 +23,7 @@ const figures = z.strictObject({
   negative_infinity: count,
   /** Sums of all values, each with a random sign that is always the same. */
   projections: z.array(jsonNumber),
-  /** Of each row along the last axis: its largest value's place, and how far the next one is below. null: no rows, or too many. */
+  /** Of each row along the last axis: its largest value's place (null: padding, or NaN), and how far the next one is below. null: no rows, or too many. */
   top1: z.strictObject({ ids: z.array(count.nullable()), margins: z.array(jsonNumber) }).nullable(),
 })
 
@@ -34,6 +34,8 @@ const output = z.strictObject({
   /** Content of the model's folder. */
   model_digest: z.string(),
   inputs: z.string(),
+  /** Positions at the start that are padding: only the signature has them. */
+  padding: count,
   tolerance: z.strictObject({ precision: z.string(), rtol: z.number(), rel_l2: z.number(), source: z.string() }),
   signature: z.strictObject({ of: z.array(z.string()), values: z.array(jsonNumber) }).nullable(),
   outputs: z.array(figures),

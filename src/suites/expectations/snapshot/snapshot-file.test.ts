@@ -27,6 +27,7 @@ const OUTPUT: OutputSnapshot = {
   runtime: { library: 'torch 2.13.0' },
   model_digest: 'abc',
   inputs: 'token ids 5 to 64',
+  padding: 4,
   tolerance: { precision: 'float32', rtol: 1e-3, rel_l2: 1e-4, source: 'float32 whole model (table)' },
   signature: { of: ['logits'], values: [0, 0.5] },
   outputs: [FIGURES],
