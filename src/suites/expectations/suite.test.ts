@@ -12,7 +12,7 @@ import { findModels } from './found-models.ts'
 import { type ExpectationsOptions, expectationsSuite } from './suite.ts'
 import { type TokenWeights, tokenFolder, tokenWeights } from './testing/token-folder.ts'
 
-interface Asked extends Partial<Omit<ExpectationsOptions, 'pool' | 'models' | 'targets'>> {
+interface Asked extends Partial<Omit<ExpectationsOptions, 'pool' | 'targets'>> {
   readonly paths?: readonly string[]
   readonly targets?: readonly string[]
   readonly fault?: Fault
@@ -357,6 +357,17 @@ describe('models of one name', () => {
       expect((await expected(folder, { paths: [path] })).output?.verdict).toBe('pass')
     }
   })
+})
+
+test('a model that is judged as one of another kind than it was captured as is told so', async () => {
+  const folder = await tokenFolder('m')
+  await expected(folder, { capture: true })
+  const [model] = suiteOptions(folder, {}).models
+  const { output } = await expected(folder, { models: [{ ...model!, kind: 'tuple' }], ...OUTPUT })
+  expect([output?.verdict, output?.reason]).toEqual([
+    'fail',
+    'it was captured as a model that writes text and is judged as a model with several outputs now; list it as what it is, or capture it anew',
+  ])
 })
 
 describe('documented files', () => {
