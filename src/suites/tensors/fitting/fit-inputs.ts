@@ -16,13 +16,13 @@ import { countDull, type InputSearch, isRefusal, type SearchOutcome, searchInput
 import { type DataSetCase, makeFor, prepareInputs } from './prepare-inputs.ts'
 
 /** What a model is run on, and what trusted. */
-export interface FittingCase extends DataSetCase {
+interface FittingCase extends DataSetCase {
   readonly id: string
   /** null: the recorded outputs of the data set. */
   readonly referenceTarget: Target | null
 }
 
-export interface FittingOptions extends MakingOptions {
+interface FittingOptions extends MakingOptions {
   readonly pool: Pool
   readonly areDefaults: boolean
 }
