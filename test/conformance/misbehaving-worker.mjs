@@ -124,6 +124,10 @@ const runs = {
   },
   'other-request': (id) => tensor(id + 7, {}, one),
   'other-answer': (id) => send({ id: id + 7, result: ran }),
+  'is-as-expected': (id) => {
+    tensor(id, {}, one)
+    send({ id, result: { ...ran, equal: ['y'] } })
+  },
   warns: (id) => {
     tensor(id, {}, one)
     send({ id, result: { ...ran, warnings: ['shader Pow does not compile'] } })

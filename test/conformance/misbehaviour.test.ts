@@ -91,6 +91,7 @@ describe('a worker that misbehaves is an error that says so, and the pool goes o
     ['forgets-a-tensor', 'run', 'tensor "y" never came', {}],
     ['unnamed-tensor', 'run', 'tensor "y" came but is in no value', {}],
     ['names-twice', 'run', 'the values name a tensor twice', {}],
+    ['is-as-expected', 'run', `${BROKE}the worker says that "y" is as expected, of which nothing was expected`, {}],
     ['other-request', 'run', 'which expects none', {}],
     ['other-answer', 'run', 'which was never sent', {}],
     ['no-duration', 'run', 'run durationMs: found nothing, expected a number from 0 up', {}],

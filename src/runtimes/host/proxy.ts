@@ -193,7 +193,7 @@ export class WorkerProxy {
       limitMs: this.#limits.runMs,
       doing: 'run the model',
       parse: (result) => {
-        const outcome = parseRan(result)
+        const outcome = withKnownNames(parseRan(result))
         guard.finish(outcome.values)
         return outcome
       },
@@ -211,7 +211,7 @@ export class WorkerProxy {
     return this.#line.request('run', params, {
       limitMs: this.#limits.runMs,
       doing: 'run the model',
-      parse: (result) => withKnownNames(parseRan(result), files),
+      parse: (result) => withKnownNames(parseRan(result), files.expected),
       send: (id) => sendInputs(id, inputs, filed),
     })
   }
@@ -291,7 +291,7 @@ export function fileOutputs(file: OutputFile, byteLimit: number): Omit<RunFiles,
 }
 
 /** Only what was expected can be equal to it. */
-function withKnownNames(ran: ModelRun, { expected = [] }: RunFiles): ModelRun {
+function withKnownNames(ran: ModelRun, expected: RunFiles['expected'] = []): ModelRun {
   const unknown = ran.equal?.find((name) => !expected.some((tensor) => tensor.name === name))
   if (unknown === undefined) return ran
   throw new ProtocolError(`the worker says that "${unknown}" is as expected, of which nothing was expected`)
