@@ -172,8 +172,17 @@ export interface Session {
   readonly outputs: readonly ValueSpec[]
   /** What really ran this session: provider, threads, bundle … */
   readonly detail: Readonly<Record<string, string>>
-  /** `logs`: a folder for all that tools print on the way; it may not exist yet. `shapes`: outputs as far as they are known before; they may then lie in memory that the next run uses. */
-  run(inputs: Trace, sink: TensorSink, logs?: string, shapes?: readonly TensorSpec[]): Promise<ModelRun>
+  /**
+   * `logs`: a folder for all that tools print on the way; it may not exist yet. `shapes`: outputs as far as they are known before; they
+   * may then lie in memory that the next run uses. `stays`: that memory is good until the next run that stays.
+   */
+  run(
+    inputs: Trace,
+    sink: TensorSink,
+    logs?: string,
+    shapes?: readonly TensorSpec[],
+    stays?: boolean,
+  ): Promise<ModelRun>
   weights?(): Promise<readonly WeightFacts[]>
   /** Each pull is one step; the key-value cache stays where the model runs. */
   decode?(request: DecodeRequest): AsyncGenerator<DecodeStep, void>

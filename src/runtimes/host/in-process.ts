@@ -79,7 +79,9 @@ export class InProcessHost {
   }
 
   async runBeside(id: number, inputs: Trace, beside: BesideParams): Promise<MeasuredModelRun> {
-    return this.#held.run(beside, (sink) => this.run(id, inputs, sink))
+    const session = this.#sessions.get(id)!
+    checkInputs(session.inputs, inputs)
+    return this.#held.run(beside, (sink) => session.run(inputs, sink, undefined, beside.shapes, 'hold' in beside))
   }
 
   async *decode(id: number, request: DecodeRequest): AsyncGenerator<DecodeStep, void> {

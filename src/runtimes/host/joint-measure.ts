@@ -1,4 +1,6 @@
 import type { PairedTensor } from '../../compare/layers/paired-tensor.ts'
+import type { TensorSpec } from '../../domain/tensor.ts'
+import type { Side } from '../../domain/verdict.ts'
 import type { MeasuredModelRun } from '../contract.ts'
 import type { BesideParams, MeasureParams } from '../protocol/messages.ts'
 import { type AcquiredWorker, blaming, type Done, workWithBlame } from './attempts.ts'
@@ -15,17 +17,25 @@ export interface JointMeasurement {
   readonly runs: readonly JointRun[]
 }
 
+/** What is measured, and what the outputs of each side will be as far as that is known. */
+export interface PairsAsked extends Omit<MeasureParams, 'shapes'> {
+  readonly shapes: Readonly<Record<Side, readonly TensorSpec[]>>
+}
+
 /** Runs both sides one after the other in one worker, where what the second gives is measured against what the first gave. */
 export function measureInOneWorker(
   allocator: WorkerAllocator,
   [reference, target]: readonly [CaptureTask, CaptureTask],
-  asked: MeasureParams,
+  { pairs, mask, shapes }: PairsAsked,
   isolate: boolean,
 ): Promise<Done<JointMeasurement>> {
   return workWithBlame(allocator, reference, isolate, async (worker, progress) => {
-    const held = await runBeside({ worker, task: reference, progress }, 'hold')
+    const held = await runBeside({ worker, task: reference, progress }, { hold: true, shapes: shapes.reference })
     progress.stage = 'compile'
-    const { run, measured } = await runBeside({ worker, task: target, progress }, asked)
+    const { run, measured } = await runBeside(
+      { worker, task: target, progress },
+      { pairs, mask, shapes: shapes.target },
+    )
     return { tensors: measured, runs: [held.run, run] }
   })
 }

@@ -7,13 +7,12 @@ import type { TensorSink, TraceValue, ValueSpec } from '../../domain/tensor.ts'
 import type { IrOptions, LaunchContext, Limits, ModelRef, Probe, RuntimeSchema, WeightFacts } from '../contract.ts'
 import { RefusedRequest, WorkerFailure } from '../failure.ts'
 import { fingerprintTarget } from '../fingerprint.ts'
-import type { MeasureParams } from '../protocol/messages.ts'
 import { findSchema } from '../registry.ts'
 import { type AttemptProgress, type Done, type Task, workWithBlame } from './attempts.ts'
 import { type CaptureTask, openForCapture, refuseAbsent } from './capture-task.ts'
 import { type DecodeOutcome, type DecodeTask, type Decoding, decodeTogether } from './decoding.ts'
 import { captureTogether, type JointRun, type JointSink } from './joint-capture.ts'
-import { type JointMeasurement, measureInOneWorker } from './joint-measure.ts'
+import { type JointMeasurement, measureInOneWorker, type PairsAsked } from './joint-measure.ts'
 import { KeptSessions, logsFor, openOrTake, putAway, type SessionRequest } from './kept-sessions.ts'
 import type { OutputFile } from './proxy.ts'
 import { refuseFormat, refuseOutputs } from './refuse.ts'
@@ -87,7 +86,7 @@ export interface Pool {
   /** Whether one worker can run both and measure them, so that only sums travel. */
   measuresTogether(reference: Target, target: Target): Promise<boolean>
   /** Runs both in one worker and measures there what they give. */
-  measureTogether(tasks: readonly [CaptureTask, CaptureTask], asked: MeasureParams): Promise<Done<JointMeasurement>>
+  measureTogether(tasks: readonly [CaptureTask, CaptureTask], asked: PairsAsked): Promise<Done<JointMeasurement>>
   /** One of the forms that its capabilities name: the path of its file; null where the target does not go that far. */
   writeIr(request: IrRequest): Promise<string | null>
   /**

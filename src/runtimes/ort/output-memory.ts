@@ -4,7 +4,9 @@ import type { OnnxRuntime, OrtTensor } from './onnxruntime.ts'
 import { ORT_DTYPES, outputBytes, tensorOver } from './tensors.ts'
 
 /** As much as is asked of a reference in one run, with what aligning takes. */
-const memory = new ReusedMemory(2 ** 28 + 2 ** 20)
+const MOST_BYTES = 2 ** 28 + 2 ** 20
+const passing = new ReusedMemory(MOST_BYTES)
+const lasting = new ReusedMemory(MOST_BYTES)
 /** No output is this by chance, and one that was never written is not what it was in the run before. */
 const UNWRITTEN = 0xa5
 
@@ -13,9 +15,10 @@ export function placeOutputs(
   ort: Pick<OnnxRuntime, 'Tensor'>,
   names: readonly string[],
   shapes: readonly TensorSpec[],
+  stays = false,
 ): Record<string, OrtTensor | null> {
   const placed = shapes.filter(({ name, dtype }) => names.includes(name) && isPlaceable(dtype))
-  const places = memory.take(placed.map(({ dtype, shape }) => countBytes(dtype, shape)!))
+  const places = (stays ? lasting : passing).take(placed.map(({ dtype, shape }) => countBytes(dtype, shape)!))
   const fetches: Record<string, OrtTensor | null> = Object.fromEntries(names.map((name) => [name, null]))
   for (const [i, spec] of placed.entries()) fetches[spec.name] = tensorOver(ort, spec, places[i]!.fill(UNWRITTEN))
   return fetches

@@ -52,7 +52,8 @@ export function wrapSession(
     inputs: inputs.map(withoutEmptyShape),
     outputs: outputs.map(withoutEmptyShape),
     detail,
-    run: (given, sink, _logs, shapes) => runSession(ort, session, given, sink, fillsOutputs ? shapes : undefined),
+    run: (given, sink, _logs, shapes, stays) =>
+      runSession(ort, session, given, sink, fillsOutputs ? { shapes, stays } : {}),
     decode: (request) =>
       decodeWith(ort, (feeds, names) => runNamed(session, feeds, names), { inputs, outputs }, request),
     close: () => session.release(),
@@ -98,12 +99,12 @@ async function runSession(
   session: OrtSession,
   inputs: Trace,
   sink: TensorSink,
-  shapes: readonly TensorSpec[] = [],
+  known: KnownOutputs,
 ): Promise<ModelRun> {
   const feeds: Record<string, OrtTensor> = {}
   for (const [name, source] of inputs.tensors) feeds[name] = await toOrtTensor(ort, source)
   const startedAt = performance.now()
-  const outputs = await runPlaced(ort, session, feeds, shapes)
+  const outputs = await runPlaced(ort, session, feeds, known)
   const durationMs = performance.now() - startedAt
   const values: TraceValue[] = []
   // A model may list an output twice.
@@ -116,12 +117,18 @@ async function runSession(
   return { durationMs, values }
 }
 
+/** What is known of outputs before the run, and whether they are kept after it. */
+interface KnownOutputs {
+  readonly shapes?: readonly TensorSpec[] | undefined
+  readonly stays?: boolean | undefined
+}
+
 type Feeds = Readonly<Record<string, OrtTensor>>
 
 /** An output of another shape than expected has no place in the memory for it. */
-async function runPlaced(ort: OnnxRuntime, session: OrtSession, feeds: Feeds, shapes: readonly TensorSpec[]) {
+async function runPlaced(ort: OnnxRuntime, session: OrtSession, feeds: Feeds, { shapes = [], stays }: KnownOutputs) {
   if (shapes.length === 0) return runNamed(session, feeds)
-  const places = placeOutputs(ort, session.outputNames, shapes)
+  const places = placeOutputs(ort, session.outputNames, shapes, stays)
   const given = await session.run(feeds, places).catch(() => null)
   return (given && takePlaced(places, given)) ?? runNamed(session, feeds)
 }

@@ -56,9 +56,16 @@ export interface RunParams {
 }
 
 /** What becomes of outputs that do not travel. */
-export type BesideParams = 'hold' | MeasureParams
+export type BesideParams = HoldParams | MeasureParams
+
+export interface HoldParams {
+  readonly hold: true
+  /** Of outputs, as far as they are known before. */
+  readonly shapes: readonly TensorSpec[]
+}
 
 export interface MeasureParams {
+  readonly shapes: readonly TensorSpec[]
   readonly pairs: readonly PairOfOutputs[]
   readonly mask: PaddingMask | null
 }

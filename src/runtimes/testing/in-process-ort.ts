@@ -70,8 +70,8 @@ function answering(runtime: Runtime): Runtime {
 function answeringSession(session: Session): Session {
   return {
     ...session,
-    run: (inputs: Trace, sink: TensorSink, logs, shapes) =>
-      refusing('run', () => session.run(inputs, sink, logs, shapes)),
+    run: (inputs: Trace, sink: TensorSink, logs, shapes, stays) =>
+      refusing('run', () => session.run(inputs, sink, logs, shapes, stays)),
     ...(session.decode && { decode: (request) => answeringSteps(session, request) }),
   }
 }

@@ -73,10 +73,10 @@ function faultySession(session: Session, fault: Fault, about: FaultySession): Se
   const { warnings } = fault
   return {
     ...session,
-    async run(inputs, sink, logs, shapes) {
+    async run(inputs, sink, logs, shapes, stays) {
       fault.run?.()
       const withheld = new Set<string>()
-      const ran = await session.run(inputs, faultySink(sink, fault, about, withheld), logs, shapes)
+      const ran = await session.run(inputs, faultySink(sink, fault, about, withheld), logs, shapes, stays)
       const values = ran.values.filter((value) => !withheld.has(value.name))
       return { ...ran, values, ...(warnings && { warnings }) } satisfies ModelRun
     },

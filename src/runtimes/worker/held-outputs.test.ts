@@ -37,8 +37,8 @@ async function measure(
   chunk = Infinity,
 ) {
   const held = new HeldOutputs()
-  await held.run('hold', giving(reference, chunk))
-  return (await held.run({ pairs, mask: null }, giving(target, chunk))).measured
+  await held.run({ hold: true, shapes: [] }, giving(reference, chunk))
+  return (await held.run({ pairs, mask: null, shapes: [] }, giving(target, chunk))).measured
 }
 
 describe('outputs that stayed', () => {
@@ -62,9 +62,9 @@ describe('outputs that stayed', () => {
 
   test('are forgotten afterwards', async () => {
     const held = new HeldOutputs()
-    await held.run('hold', giving({ a: floats(1) }))
-    await held.run({ pairs: [], mask: null }, giving({}))
-    const { measured } = await held.run({ pairs: [pair('a')], mask: null }, giving({ a: floats(1) }))
+    await held.run({ hold: true, shapes: [] }, giving({ a: floats(1) }))
+    await held.run({ pairs: [], mask: null, shapes: [] }, giving({}))
+    const { measured } = await held.run({ pairs: [pair('a')], mask: null, shapes: [] }, giving({ a: floats(1) }))
     expect(measured.map(({ problem }) => problem)).toEqual(['only the target computes it'])
   })
 

@@ -11,7 +11,7 @@ export class HeldOutputs {
   #reference = new Map<string, Tensor>()
 
   run(beside: BesideParams, run: Run): Promise<MeasuredModelRun> {
-    return beside === 'hold' ? this.#hold(run) : this.#measure(beside, run)
+    return 'hold' in beside ? this.#hold(run) : this.#measure(beside, run)
   }
 
   async #hold(run: Run): Promise<MeasuredModelRun> {

@@ -138,7 +138,10 @@ async function run(
     const session = sessions.get(id)
     if (!session) throw new StageError('run', `there is no session ${id}`)
     checkInputs(session.inputs, inputs)
-    if (beside && held) return wireMeasured(await held.run(beside, (sink) => session.run(inputs, sink, logs)))
+    if (beside && held) {
+      const stays = 'hold' in beside
+      return wireMeasured(await held.run(beside, (sink) => session.run(inputs, sink, logs, beside.shapes, stays)))
+    }
     if (!open) return await session.run(inputs, sender(channel, request.id), logs)
     return await open.runInto((sink) => session.run(inputs, sink, logs, files?.shapes ?? files?.expected))
   } finally {

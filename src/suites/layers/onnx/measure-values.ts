@@ -1,13 +1,14 @@
 import type { PairedTensor } from '../../../compare/layers/paired-tensor.ts'
 import type { PaddingMask } from '../../../compare/layers/real-positions.ts'
-import type { TensorSink, Trace } from '../../../domain/tensor.ts'
+import type { TensorSink, TensorSpec, Trace } from '../../../domain/tensor.ts'
 import type { Side } from '../../../domain/verdict.ts'
-import { tapModel } from '../../../onnx/taps.ts'
+import { type TappedModel, tapModel } from '../../../onnx/taps.ts'
 import type { Lab } from '../../../runs/contract.ts'
 import type { CaptureTask } from '../../../runtimes/host/capture-task.ts'
 import type { JointRun } from '../../../runtimes/host/joint-capture.ts'
 import type { JointMeasurement } from '../../../runtimes/host/joint-measure.ts'
 import type { Pool } from '../../../runtimes/host/pool.ts'
+import { sizedOutputs } from '../../tensors/inside/activations.ts'
 import { splitIntoChunks } from '../../tensors/inside/chunks.ts'
 import type { ValueSize } from '../../tensors/inside/value-sizes.ts'
 import { sinkInto } from '../pair-tasks.ts'
@@ -34,7 +35,7 @@ interface ValuePair {
 }
 
 /** Of one side at a time, because its worker holds all of it until the other side gives the same. */
-const CHUNK_BYTES = 256 * 2 ** 20
+const CHUNK_BYTES = 160 * 2 ** 20
 /** Where sizes are not known. */
 const CHUNK_VALUES = 32
 /** What is known of so many fits into one answer of a worker. */
@@ -93,7 +94,14 @@ async function measureChunk(chunk: readonly ValuePair[], request: ValuesRequest,
     reference: values.reference === null ? null : reference.outputs.get(values.reference)!,
     target: values.target === null ? null : target.outputs.get(values.target)!,
   }))
-  return pool.measureTogether([reference.task, target.task], { pairs, mask })
+  const shapes = { reference: shapesOf(reference, request), target: shapesOf(target, request) }
+  return pool.measureTogether([reference.task, target.task], { pairs, mask, shapes })
+}
+
+/** A model of its own may give others, and shapes that do not fit cost a second run. */
+function shapesOf({ tapped, task }: TappedSide, { sizes, reference, target }: ValuesRequest): readonly TensorSpec[] {
+  const isKnown = sizes !== null && (task.side === 'reference' || target === reference)
+  return isKnown ? sizedOutputs(tapped, sizes).shapes : []
 }
 
 interface TappedSide {
@@ -102,6 +110,7 @@ interface TappedSide {
   readonly names: ReadonlyMap<string, string>
   /** Value → output. */
   readonly outputs: ReadonlyMap<string, string>
+  readonly tapped: TappedModel['outputs']
 }
 
 function tapSide(
@@ -126,6 +135,7 @@ function tapSide(
     task: { target: under, side, signal, model, inputs },
     names: new Map(wanted.map(({ name, value }) => [outputs.get(value)!.name, name])),
     outputs: new Map(Array.from(outputs, ([value, { name }]) => [value, name])),
+    tapped: outputs,
   }
 }
 

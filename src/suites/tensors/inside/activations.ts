@@ -127,7 +127,7 @@ interface SizedOutputs {
   readonly shapes: readonly TensorSpec[]
 }
 
-function sizedOutputs(outputs: TappedModel['outputs'], sizes: ReadonlyMap<string, ValueSize>): SizedOutputs {
+export function sizedOutputs(outputs: TappedModel['outputs'], sizes: ReadonlyMap<string, ValueSize>): SizedOutputs {
   const sized = [...outputs].map(([value, { name }]) => ({ name, ...sizes.get(value)! }))
   const shapes = sized.flatMap(({ name, dtype, shape }) => {
     const carried = carriedAs(dtype)
