@@ -66,10 +66,10 @@ function polygraphyIn(folder) {
 async function measure(command, args, cwd) {
   const [cpuBefore, startedAt] = [childrenCpuMs(), performance.now()]
   const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text
+  const said = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr']) {
+    child[stream].setEncoding('utf8').on('data', (text) => {
+      said[stream] += text
     })
   }
   let [held, written] = [0, 0]
@@ -80,7 +80,7 @@ async function measure(command, args, cwd) {
   const code = await new Promise((done) => child.on('close', done))
   clearInterval(watch)
   const cpu = (childrenCpuMs() - cpuBefore) / 1000
-  return { code, output, cpu, seconds: (performance.now() - startedAt) / 1000, held, written: written / 1e6 }
+  return { code, ...said, cpu, seconds: (performance.now() - startedAt) / 1000, held, written: written / 1e6 }
 }
 
 function medians(rounds) {
@@ -89,8 +89,8 @@ function medians(rounds) {
 }
 
 /** Why it measured nothing, in its own last words; null: it did. */
-function refusalOf({ code, output }) {
-  return code === 0 ? null : (output.trimEnd().split('\n').at(-1) ?? `it ended with ${code}`)
+function refusalOf({ code, stdout, stderr }) {
+  return code === 0 ? null : `${stdout}\n${stderr}`.trim().split('\n').at(-1).slice(0, 200) || `it ended with ${code}`
 }
 
 async function measureModel({ path, assay, shapes }, polygraphy, folder) {
@@ -115,8 +115,8 @@ async function measureModel({ path, assay, shapes }, polygraphy, folder) {
     }
     rmSync(join(folder, '.assay'), { recursive: true, force: true })
     const ours = await measure(process.execPath, [join(root, 'dist/cli/main.js'), ...ourArgs], folder)
-    if (ours.code !== 0) throw new Error(`assay ended with ${ours.code}: ${ours.output.slice(-2000)}`)
-    layers = JSON.parse(ours.output.slice(ours.output.indexOf('{\n'))).results[0].coverage.compared
+    if (ours.code !== 0) throw new Error(`assay ended with ${ours.code}: ${ours.stderr.slice(-2000)}`)
+    layers = JSON.parse(ours.stdout).results[0].coverage.compared
     rounds.ours.push(ours)
   }
   return { layers, refusal, ours: medians(rounds.ours), peer: refusal === null ? medians(rounds.peer) : null }
