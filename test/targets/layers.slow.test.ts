@@ -1,10 +1,11 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { type LayerRow, readLayersFile } from '../../src/suites/layers/layers-file.ts'
 import { writeLayerThresholds } from '../../src/suites/layers/thresholds/layer-thresholds.ts'
 import { assay, assayJson, project, root } from '../support/assay.ts'
 import { describeWithPython, TEST_PYTHON } from '../support/python.ts'
+import { spoilWeight } from '../support/spoil-weight.ts'
 
 interface Layer {
   readonly name: string
@@ -194,16 +195,4 @@ function limitsOf(layers: readonly LayerRow[]) {
     })
     return { name, shape, metrics: Object.fromEntries(found) }
   })
-}
-
-/** Doubles the weights of one layer. */
-function spoilWeight(path: string, name: string): void {
-  const bytes = readFileSync(path)
-  const headerBytes = Number(bytes.readBigUInt64LE(0))
-  const header = JSON.parse(bytes.toString('utf8', 8, 8 + headerBytes))
-  const { dtype, data_offsets: offsets } = header[name]
-  expect(dtype).toBe('F32')
-  const [start, end] = offsets.map((offset: number) => 8 + headerBytes + offset)
-  for (let at = start; at < end; at += 4) bytes.writeFloatLE(2 * bytes.readFloatLE(at), at)
-  writeFileSync(path, bytes)
 }
