@@ -11,6 +11,7 @@ import { judgedMetrics, tabulateJudged } from './judging/describe-judged.ts'
 import { judgeLayers } from './judging/judge-layers.ts'
 import { LAYERS_FILE, type LayerRow, writeLayersFile } from './layers-file.ts'
 import { findValue, type MeasuredLayer, nameWithStep, type StepTensor, shapeOf, withMetrics } from './measured-layer.ts'
+import { fmsNamesOf, limitsByBoth, renameJudged, renameLayers } from './names/rename-layers.ts'
 import type { LayersCase } from './suite.ts'
 
 /** What both sides gave, and how they ran. */
@@ -37,16 +38,15 @@ export async function describeLayers(
   lab: Lab,
   judging: LayerJudging | null = null,
 ): Promise<Judgement> {
-  const layers = withMetrics(tensors)
-  const judged = judging && (await judgeLayers(layers, judging))
+  const { layers, judged } = await judgeNamed(c, withMetrics(tensors), judging)
   const file = await keep(c, layers, judged, lab)
   if (listed !== undefined) await copyNew(file, listed)
-  const found = judged ? conclude(judged, judging.limits.source) : describeMeasured(layers)
+  const found = judged && judging ? conclude(judged, judging.limits.source) : describeMeasured(layers)
   const warnings = runs.flatMap((run) => run.warnings)
   return {
     ...(warnings.length > 0 ? doubt(found, warnings) : found),
     flags: [...(retried ? ['retried'] : []), ...(warnings.length > 0 ? ['warned'] : [])],
-    metrics: judged ? withLimits(worstOver(layers), judgedMetrics(judged, judging)) : worstOver(layers),
+    metrics: judged && judging ? withLimits(worstOver(layers), judgedMetrics(judged, judging)) : worstOver(layers),
     outputs: [],
     worst: [],
     table: judged ? tabulateJudged(judged) : tabulate(layers),
@@ -56,6 +56,26 @@ export async function describeLayers(
       ...describeSide('target', runs[1]!, versions[1]!, timing),
     },
   }
+}
+
+interface NamedLayers {
+  readonly layers: readonly MeasuredLayer[]
+  /** null: nothing is judged. */
+  readonly judged: readonly JudgedLayer[] | null
+}
+
+/** Layers are run alone by the names that they have, and told by those that were asked for. */
+async function judgeNamed(
+  { path, names }: LayersCase,
+  layers: readonly MeasuredLayer[],
+  judging: LayerJudging | null,
+): Promise<NamedLayers> {
+  const rename = names === 'fms' ? fmsNamesOf(path) : null
+  if (!rename) return { layers, judged: judging && (await judgeLayers(layers, judging)) }
+  const named = renameLayers(layers, rename)
+  const judged = judging && (await judgeLayers(layers, limitsByBoth(judging, rename)))
+  const renamed = judged?.map((one) => renameJudged(one, named.get(one.layer)!, rename)) ?? null
+  return { layers: [...named.values()], judged: renamed }
 }
 
 type Found = Pick<Judgement, 'verdict' | 'reason' | 'coverage'>

@@ -9,6 +9,10 @@ import { JUDGING_OPTIONS } from './judging/options.ts'
 export const MODES = ['generate', 'model-forward'] as const
 export type Mode = (typeof MODES)[number]
 
+/** Whose names layers have. */
+const LAYER_NAMES = ['transformers', 'fms'] as const
+export type LayerNames = (typeof LAYER_NAMES)[number]
+
 /** One path, or several with commas. */
 const paths = parsed(
   'paths with commas between them',
@@ -34,6 +38,13 @@ const MEASURED = {
   maxNewTokens: { ...maxNewTokens, variable: 'MAX_NEW_TOKENS' },
   prompts,
   tokenizer,
+  names: {
+    flags: '--names <kind>',
+    kind: oneOf(LAYER_NAMES),
+    default: 'transformers',
+    help: 'names of layers in layers.json and in what is shown: transformers, or fms for those of foundation-model-stack',
+    completes: LAYER_NAMES,
+  },
 } satisfies OptionTable
 
 const NAMED = {

@@ -84,6 +84,7 @@ async function suiteOptions(asked: LayersAsked, context: PlanContext): Promise<L
     notice: context.notice,
     contents: common.shard !== undefined,
     digests,
+    names: values.names,
     csv: values.csv && resolve(cwd, values.csv),
     sizes: {
       batchSizes: values.batchSize,

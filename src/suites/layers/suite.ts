@@ -18,9 +18,10 @@ import { bindShapes, type ShapeChoices, shapeSuffix } from '../tensors/shapes.ts
 import { type JudgedBy, refuseOthers } from './judging/load-judging.ts'
 import { LAYERS_FILE } from './layers-file.ts'
 import { measureLayers } from './measure-layers.ts'
+import { fmsNamesOf } from './names/rename-layers.ts'
 import { measureOnnxLayers } from './onnx/measure-onnx.ts'
 import { discoverOnnx, type OnnxLayersCase, type OnnxSides, onnxCases } from './onnx/onnx-cases.ts'
-import type { Mode } from './options.ts'
+import type { LayerNames, Mode } from './options.ts'
 import { measureDecoding } from './prompted/measure-decoding.ts'
 import { isPrompted, type Prompted } from './prompted/prompted-case.ts'
 
@@ -48,6 +49,7 @@ export interface LayersSuiteOptions extends MakingOptions {
   /** The folder of another tokenizer than each model's own. */
   readonly tokenizer: string | null
   readonly notice: Notice
+  readonly names?: LayerNames
   /** Where CSV files go; absent: none are written. */
   readonly csv?: string | undefined
 }
@@ -63,6 +65,7 @@ export interface LayersCase extends Case {
   readonly dims: Readonly<Record<string, number>>
   /** A text: inputs are generated, since this is no decoder. */
   readonly prompted: Prompted | string
+  readonly names?: LayerNames
   readonly onlyModel: boolean
   readonly referenceTarget: Target
   readonly underTest: Target
@@ -80,6 +83,7 @@ export function layersSuite(options: LayersSuiteOptions): Suite<LayersCase | Onn
       refuseOthers(options.judgedBy, options.mode, names)
       const onlyModel = names.length === 1
       for (const folder of folders) {
+        if (options.names === 'fms' && fmsNamesOf(folder.path) === null) options.notice(withoutNames(folder))
         const content = options.contents ? await folderDigest(folder.path, options.digests) : undefined
         for (const found of casesOf(folder, options)) {
           yield { ...found, onlyModel, ...(content && { content }) }
@@ -125,6 +129,10 @@ function withoutCsv(model: string): string {
   return `${model}: no CSV files are written of ONNX models; ${LAYERS_FILE} has the figures of all tensors`
 }
 
+function withoutNames({ name }: FoundFolder): string {
+  return `${name} is of no architecture whose names in foundation-model-stack are known, so its layers keep theirs`
+}
+
 function notSampled({ name }: FoundFolder): string {
   return `generation_config.json of ${name} asks for sampling; both sides take the most likely token instead`
 }
@@ -138,7 +146,7 @@ function asksInputs({ name }: FoundFolder, { mode, shapes, inputs }: LayersSuite
 
 function* targetCases(
   { name, path }: FoundFolder,
-  { reference, targets, cwd, mode }: LayersSuiteOptions,
+  { reference, targets, cwd, mode, names }: LayersSuiteOptions,
   inputs: Pick<LayersCase, 'scope' | 'dims' | 'prompted'>,
 ): Generator<FolderCase> {
   for (const target of targets) {
@@ -156,6 +164,7 @@ function* targetCases(
       mode,
       referenceTarget: reference,
       underTest: target,
+      ...(names && { names }),
       ...inputs,
     }
   }

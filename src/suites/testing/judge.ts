@@ -74,7 +74,7 @@ export async function judgeFolders(folder: string, judging: Judging & { referenc
 }
 
 type MeasuringLayers = Judging & { readonly reference: string } & Partial<
-    Pick<LayersSuiteOptions, 'mode' | 'sizes' | 'notice' | 'judgedBy' | 'csv'>
+    Pick<LayersSuiteOptions, 'mode' | 'sizes' | 'notice' | 'judgedBy' | 'csv' | 'names'>
   >
 
 /** Measures the layers of Hugging Face folders, and judges them where it is said by what. */

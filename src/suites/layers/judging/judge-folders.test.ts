@@ -77,3 +77,25 @@ describe('a target beside a baseline', () => {
     })
   })
 })
+
+test('layers can have the names of foundation-model-stack', async () => {
+  const config = JSON.stringify({ model_type: 'llama', vocab_size: 4 })
+  const folder = folderWith({ ...languageFolder('micro'), 'micro/config.json': config })
+  const names = { heard: 'model.norm', hidden: 'model.layers.1.mlp' }
+  const outcome = await measureFolders(folder, {
+    reference: 'trusted:cpu',
+    targets: ['tested:cpu'],
+    shapes: [{ match: '**', dims: { length: [3] } }],
+    kinds: [plantedKind('trusted', { names }, folderRuntime), plantedKind('tested', { names }, folderRuntime)],
+    judgedBy: { baseline: testTarget('trusted:cpu,threads=2'), margin: 2 },
+    names: 'fms',
+  })
+  const result = onlyResult(outcome)
+  expect(result.verdict).toBe('pass')
+  const file = result.artifacts.find(({ name }) => name === 'layers.json')!
+  const { layers } = await readLayersFile(join(outcome.folder, file.path))
+  expect(layers.map(({ name }) => name)).toEqual([
+    ...['embedded', 'mask', 'column'],
+    ...['model.base_model.dec_norm', 'model.base_model.layers1.ff_sub_layer', 'logits'],
+  ])
+})
