@@ -46,10 +46,12 @@ def refuse(session):
         raise failed(f"{name} cannot be decoded: {why}")
 
 
-def warm_decoding(decoding, most):
-    """Steps on a cache of their own, until one has all it needs."""
+def warm_decoding(decoding, most, taps=None):
+    """Steps on a cache of their own, until one has all it needs. With taps it is another program."""
     for step in range(most):
         graphs = count_graphs()
+        if taps:
+            taps.listen(None)
         decoding.step({"step": step}, lambda _name, _tensor: None)
         if decoding.is_done or (step > 0 and count_graphs() == graphs):
             return

@@ -134,7 +134,14 @@ class TorchSession(Decodes, Session):
     def decode_warm(self, inputs, params):
         """The same for a prompt and the steps after it."""
         decoding, steps = Decoding(self.decoder(), inputs, params), min(params["newTokens"], WARM_STEPS)
-        return self.program.warm_up((decoding.ids.shape, steps), lambda: warm_decoding(decoding, steps))
+        return self.program.warm_up((decoding.ids.shape, steps), lambda: self.warm_steps(decoding, steps))
+
+    def warm_steps(self, decoding, steps):
+        try:
+            warm_decoding(decoding, steps, self.taps)
+        finally:
+            if self.taps:
+                self.taps.stop()
 
     def place(self, value):
         """On the device; numbers with a fraction in the precision that is computed in."""
