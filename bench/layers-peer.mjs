@@ -2,13 +2,14 @@
 //   node bench/layers-peer.mjs [path of a polygraphy executable; otherwise it is installed from PyPI] [--rounds 3] [--model word …]
 // Processor time, time on the clock and memory that all processes hold at once (PSS). Ends with 1 where, on the
 // detector, Assay takes more than a tenth of Polygraphy's processor time or time, or more than 1 GiB. Needs Linux.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureBuilt, root } from '../scripts/setup.mjs'
 import { childrenCpuMs } from './cpu-time.mjs'
+import { findPolygraphy } from './find-polygraphy.mjs'
 import { heldMiB, writtenBytes } from './process-family.mjs'
 
 const { values, positionals } = parseArgs({
@@ -48,19 +49,6 @@ const MODELS = {
       ...CACHES.flatMap(cacheShape),
     ],
   },
-}
-
-function polygraphyIn(folder) {
-  if (positionals[0]) return positionals[0]
-  const steps = [
-    ['python3', '-m', 'venv', join(folder, 'venv')],
-    [join(folder, 'venv/bin/pip'), 'install', '--quiet', 'polygraphy', 'onnx', 'onnxruntime', 'colored'],
-  ]
-  for (const [command, ...args] of steps) {
-    const { status, error } = spawnSync(command, args, { stdio: 'inherit' })
-    if (status !== 0) throw error ?? new Error(`${command} ended with ${status}`)
-  }
-  return join(folder, 'venv/bin/polygraphy')
 }
 
 async function measure(command, args, cwd) {
@@ -135,7 +123,7 @@ ensureBuilt()
 const folder = mkdtempSync(join(tmpdir(), 'layers-peer-'))
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
 try {
-  const polygraphy = polygraphyIn(folder)
+  const polygraphy = findPolygraphy(positionals[0], folder)
   const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0]
   console.log(
     `in brackets Polygraphy, and how many times that Assay takes; medians of ${values.rounds}; load ${load}\n`,

