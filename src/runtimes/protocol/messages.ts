@@ -58,7 +58,7 @@ export interface RunParams {
 /** What becomes of outputs that do not travel. */
 export type BesideParams = HoldParams | MeasureParams
 
-export interface HoldParams {
+interface HoldParams {
   readonly hold: true
   /** Of outputs, as far as they are known before. */
   readonly shapes: readonly TensorSpec[]
