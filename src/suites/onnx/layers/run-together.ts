@@ -1,8 +1,11 @@
 import type { TensorSource, Trace, TraceValue } from '../../../domain/tensor.ts'
+import { computeDigest } from '../../../files/disk/digest.ts'
 import { joinLayers } from '../../../onnx/layers/layer-model.ts'
 import { type ModelFacts, modelFacts, writeModel } from '../../../onnx/model.ts'
 import type { Lab, RunFolder } from '../../../runs/contract.ts'
-import { type Captured, captureInto } from '../../tensors/capture.ts'
+import type { RuntimeInfo } from '../../../runtimes/contract.ts'
+import { type Captured, type CaptureRequest, capture, captureInto } from '../../tensors/capture.ts'
+import { STORED_BYTES } from '../../tensors/inside/activations.ts'
 import { type CapturedSide, requireRuntime } from '../../tensors/sides.ts'
 import type { OnnxSuiteContext } from '../suite.ts'
 import type { IslandSide, Member } from './islands.ts'
@@ -21,40 +24,55 @@ export async function runTogether(
   const proto = joinLayers(members.map(({ cut }) => cut.model.proto))
   const joined = modelFacts(proto, proto.graph!)
   const expected = joinOutputs(members, joined)
-  const most = [...expected.tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  const folder = await lab.makeFolder(most, MEMORY_BYTES)
+  const bytes = writeModel(proto)
   const request = {
     target: underTest,
     side: 'target',
     title: `run ${members.length} layers side by side on ${underTest.name}`,
-    model: { format: 'onnx', bytes: writeModel(proto), folder: options.cwd },
-    modelDigest: '',
+    model: { format: 'onnx', bytes, folder: options.cwd },
+    modelDigest: computeDigest(bytes),
     expects: joined.outputs,
     isTrial: true,
     inputs: joinInputs(members, joined),
-    inputsDigest: '',
+    inputsDigest: computeDigest(members.map(({ cut }) => cut.inputsDigest)),
     expected,
   } as const
+  const { captured, folder } = await run(request, expected, info, lab, options)
+  if (captured.warnings.length > 0) {
+    await folder?.remove()
+    return new Map()
+  }
+  const detail = { version: info.version, ...info.detail, ...captured.detail, layers_in_session: members.length }
+  const common = { detail, warnings: [], alone: false, retried: false, path: null, info }
+  return sidesOf(members, joined, folder, captured, common)
+}
+
+interface Ran {
+  readonly captured: Captured
+  /** null: the cache keeps it. */
+  readonly folder: RunFolder | null
+}
+
+/** Only little is stored: with much, running again costs less than reading it back. */
+async function run(
+  request: CaptureRequest,
+  expected: Pick<Trace, 'tensors'>,
+  info: RuntimeInfo,
+  lab: Lab,
+  { pool }: OnnxSuiteContext,
+): Promise<Ran> {
+  const most = [...expected.tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  if (most <= STORED_BYTES) {
+    return { captured: await capture({ ...request, lasting: true }, info, pool, lab), folder: null }
+  }
+  const folder = await lab.makeFolder(most, MEMORY_BYTES)
   try {
-    const captured = await captureInto(folder.path, request, info, options.pool, lab)
-    if (captured.warnings.length > 0) throw new Warned()
-    const detail = { version: info.version, ...info.detail, ...captured.detail, layers_in_session: members.length }
-    return sidesOf(members, joined, folder, captured, {
-      detail,
-      warnings: [],
-      alone: false,
-      retried: false,
-      path: null,
-      info,
-    })
+    return { captured: await captureInto(folder.path, request, info, pool, lab), folder }
   } catch (error) {
     await folder.remove()
-    if (error instanceof Warned) return new Map()
     throw error
   }
 }
-
-class Warned extends Error {}
 
 /** The inputs of all, in order. */
 function joinInputs(members: readonly Member[], { inputs }: ModelFacts): Trace {
@@ -78,7 +96,7 @@ function traceOf(sources: readonly TensorSource[]): Trace {
 function sidesOf(
   members: readonly Member[],
   joined: ModelFacts,
-  folder: RunFolder,
+  folder: RunFolder | null,
   { trace }: Captured,
   common: Omit<CapturedSide, 'trace'>,
 ): ReadonlyMap<string, IslandSide> {
@@ -89,7 +107,7 @@ function sidesOf(
     const given = names.splice(0, member.cut.model.outputs.length).map((name) => trace.tensors.get(name))
     const release = async () => {
       left.delete(member)
-      if (left.size === 0) await folder.remove()
+      if (left.size === 0) await folder?.remove()
     }
     return [id, { cut: member.cut, target: { ...common, trace: outputsOf(member, given) }, release }] as const
   })

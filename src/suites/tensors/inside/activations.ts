@@ -161,7 +161,10 @@ async function planChunks(
 /** In memory, of all values inside models: of what a run may have there, this leaves room for what one session gives. */
 const MEMORY_BYTES = 11 * 2 ** 26
 
-/** Values of a known size are not stored where computing them again is as cheap. */
+/** So few bytes are read back sooner than a worker starts. */
+export const STORED_BYTES = 2 ** 23
+
+/** Many values of a known size are not stored where computing them again is as cheap. */
 async function runSized(
   request: ActivationRequest,
   edited: Edited,
@@ -170,7 +173,8 @@ async function runSized(
   pool: Pool,
   lab: Lab,
 ): Promise<Captured> {
-  if (!sized || !request.info.capabilities.cheap || lab.keepsAll) {
+  const isCheaper = request.info.capabilities.cheap && !lab.keepsAll && (sized?.byteLength ?? 0) > STORED_BYTES
+  if (!sized || !isCheaper) {
     return runEdited(request, edited, pool, lab)
   }
   const folder = await lab.makeFolder(sized.byteLength, MEMORY_BYTES)
