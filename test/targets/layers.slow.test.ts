@@ -61,6 +61,17 @@ describeWithPython('every layer of a PyTorch model', 'torch, transformers', () =
     expect(norm.metrics.row_cosine).toBeGreaterThan(0.99)
   })
 
+  test('is measured at its inputs too', async () => {
+    const args = ['layers', 'tiny', '--mode', 'model-forward', '--dim', 'sequence=8', '--observe', 'inputs']
+    const { results, run, stderr } = await assayJson([...args, '--target', 'torch:cpu,dtype=bf16'], folder, env)
+    const file = results[0]!.artifacts.find(({ name }) => name === 'layers.json')
+    expect(file, stderr).toBeDefined()
+    const { layers } = await readLayersFile(join(folder, '.assay/runs', run.id, file!.path))
+    const names = layers.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['model.norm:in#0', 'model.layers.1.self_attn:in#hidden_states']))
+    expect(names.filter((name) => !name.includes(':in#'))).toEqual(['logits'])
+  })
+
   test('shows the first one that a wrong weight changes', async () => {
     const { layers } = await layersOn('torch:cpu,model=faulty')
     const off = layers.filter(({ metrics }) => metrics.rel_l2 !== 0).map(({ name }) => name)

@@ -18,7 +18,7 @@ import { PairedStreams } from './paired-streams.ts'
 import { drawPrompts } from './prompted/draw-prompts.ts'
 import { takePrompts } from './prompted/prompt-inputs.ts'
 import { isPrompted, type PromptedCase } from './prompted/prompted-case.ts'
-import { EVERY_LAYER, requireBaseline, requireSides, SIDES } from './sides.ts'
+import { layerTaps, requireBaseline, requireSides, SIDES } from './sides.ts'
 import type { LayersCase, LayersSuiteContext } from './suite.ts'
 
 /** Runs both sides at once on the same inputs and measures what each layer gives while they compute. */
@@ -70,7 +70,7 @@ async function measurePair(request: TitledPair): Promise<MeasuredRun> {
   let measured: MeasuredRun | undefined
   await lab.step({ title, stage: 'run', key: null, files: false }, async () => {
     let streams = new PairedStreams({ mask })
-    const tasks = SIDES.map((side) => taskOf(request, side, EVERY_LAYER))
+    const tasks = SIDES.map((side) => taskOf(request, side, layerTaps(options)))
     const { value: runs, retried } = await options.pool.captureTogether(tasks, () => {
       csv?.files.start()
       streams = new PairedStreams({ mask, elements: csv?.files.sinkOf(0) })

@@ -9,6 +9,10 @@ import { JUDGING_OPTIONS } from './judging/options.ts'
 export const MODES = ['generate', 'model-forward'] as const
 export type Mode = (typeof MODES)[number]
 
+/** What is measured of layers. */
+const OBSERVED = ['outputs', 'inputs', 'both'] as const
+export type Observed = (typeof OBSERVED)[number]
+
 /** Whose names layers have. */
 const LAYER_NAMES = ['transformers', 'fms'] as const
 export type LayerNames = (typeof LAYER_NAMES)[number]
@@ -38,6 +42,13 @@ const MEASURED = {
   maxNewTokens: { ...maxNewTokens, variable: 'MAX_NEW_TOKENS' },
   prompts,
   tokenizer,
+  observe: {
+    flags: '--observe <what>',
+    kind: oneOf(OBSERVED),
+    default: 'outputs',
+    help: 'what is measured of the modules of Hugging Face folders: outputs, inputs (named module:in#0, module:in#mask) or both',
+    completes: OBSERVED,
+  },
   names: {
     flags: '--names <kind>',
     kind: oneOf(LAYER_NAMES),

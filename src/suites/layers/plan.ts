@@ -85,6 +85,7 @@ async function suiteOptions(asked: LayersAsked, context: PlanContext): Promise<L
     contents: common.shard !== undefined,
     digests,
     names: values.names,
+    observe: values.observe,
     csv: values.csv && resolve(cwd, values.csv),
     sizes: {
       batchSizes: values.batchSize,

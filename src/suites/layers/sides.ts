@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { SkipCase } from '../../domain/errors.ts'
 import type { Target } from '../../domain/target.ts'
 import type { Side } from '../../domain/verdict.ts'
 import type { Lab } from '../../runs/contract.ts'
@@ -7,7 +8,12 @@ import { requireRuntime } from '../tensors/sides.ts'
 import type { LayersCase, LayersSuiteContext } from './suite.ts'
 
 export const SIDES = ['reference', 'target'] as const
-export const EVERY_LAYER = ['*']
+const TAPS = { outputs: ['*'], inputs: ['*:in'], both: ['*', '*:in'] } as const
+
+/** What is observed of every layer. */
+export function layerTaps({ observe = 'outputs' }: LayersSuiteContext): readonly string[] {
+  return TAPS[observe]
+}
 
 /** A case, and where its work is done. */
 export interface CaseRequest<C extends LayersCase = LayersCase> {
@@ -30,6 +36,9 @@ export function sideTask({ c, lab, options }: CaseRequest, side: Side) {
 export async function requireSides(c: LayersCase, options: LayersSuiteContext): Promise<readonly RuntimeInfo[]> {
   const infos: RuntimeInfo[] = []
   for (const side of SIDES) infos.push(await requireRuntime(options, side, targetOf(c, side)))
+  const { observe = 'outputs' } = options
+  const blind = SIDES.find((_, i) => observe !== 'outputs' && !infos[i]!.capabilities.replay)
+  if (blind) throw new SkipCase(`${targetOf(c, blind).name} cannot give what goes into layers`)
   return infos
 }
 

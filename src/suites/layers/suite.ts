@@ -21,7 +21,7 @@ import { measureLayers } from './measure-layers.ts'
 import { fmsNamesOf } from './names/rename-layers.ts'
 import { measureOnnxLayers } from './onnx/measure-onnx.ts'
 import { discoverOnnx, type OnnxLayersCase, type OnnxSides, onnxCases } from './onnx/onnx-cases.ts'
-import type { LayerNames, Mode } from './options.ts'
+import type { LayerNames, Mode, Observed } from './options.ts'
 import { measureDecoding } from './prompted/measure-decoding.ts'
 import { isPrompted, type Prompted } from './prompted/prompted-case.ts'
 
@@ -50,6 +50,7 @@ export interface LayersSuiteOptions extends MakingOptions {
   readonly tokenizer: string | null
   readonly notice: Notice
   readonly names?: LayerNames
+  readonly observe?: Observed
   /** Where CSV files go; absent: none are written. */
   readonly csv?: string | undefined
 }

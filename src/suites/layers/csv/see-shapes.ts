@@ -2,7 +2,7 @@ import type { TensorSink } from '../../../domain/tensor.ts'
 import { type PairRequest, taskOf } from '../pair-tasks.ts'
 import { decodeRequest } from '../prompted/choose-tokens.ts'
 import type { MeasuredText } from '../prompted/measure-decoding.ts'
-import { EVERY_LAYER, sideTask } from '../sides.ts'
+import { layerTaps, sideTask } from '../sides.ts'
 import type { StepShapes } from './case-csv.ts'
 
 const TITLE = 'see how much every layer gives'
@@ -12,7 +12,7 @@ export async function seeForward(request: PairRequest): Promise<StepShapes> {
   const { lab, options } = request
   let first: (readonly number[])[] = []
   await lab.step({ title: TITLE, stage: 'run', side: 'reference', key: null, files: false }, async () => {
-    await options.pool.captureTogether([taskOf(request, 'reference', EVERY_LAYER)], () => {
+    await options.pool.captureTogether([taskOf(request, 'reference', layerTaps(options))], () => {
       first = []
       return { sinks: [shapesInto(() => first)], ended: () => {}, failed: () => {} }
     })
@@ -27,7 +27,7 @@ export async function seeSteps({ padded, tokens, ...request }: MeasuredText): Pr
   let step = 0
   const asked = decodeRequest(padded, Math.min(2, tokens.length))
   const taps = shapesInto(() => steps[step]!)
-  const task = { ...sideTask(request, 'reference'), taps: EVERY_LAYER, request: { ...asked, taps } }
+  const task = { ...sideTask(request, 'reference'), taps: layerTaps(request.options), request: { ...asked, taps } }
   await lab.step({ title: TITLE, stage: 'run', side: 'reference', key: null, files: false }, async () => {
     await options.pool.decode([task], async ([decoding]) => {
       for (step = 0; step < asked.newTokens; step++) {

@@ -82,6 +82,12 @@ test('what a layer computes after its parts is made there', async () => {
   expect(origins).toEqual(['block: made there', 'next: came in'])
 })
 
+test('what goes into a layer was made before it', async () => {
+  const { origins, asked } = await judged({ a: 0.5, 'b:in#0': 0.5, b: 0.5 }, { a: 0.5, b: 0.01 })
+  expect(origins).toEqual(['a: made there', 'b:in#0: came in', 'b: came in'])
+  expect(asked).toEqual([['a', 'b']])
+})
+
 test('an output that alone is off is made after all layers', async () => {
   expect((await judged({ a: 0.01, logits: 0.5 }, {})).origins).toEqual(['logits: made there'])
 })

@@ -2,6 +2,7 @@ import { layerMetrics } from '../../../compare/layers/layer-metrics.ts'
 import type { MeasuredLayer } from '../measured-layer.ts'
 import { checkLayer } from './check-layer.ts'
 import type { ErrorOrigin, LayerJudging, LocalError, LocalReplay } from './contract.ts'
+import { isInput } from './layer-names.ts'
 
 /** What a layer over its limit does alone: it is off or not, or nobody knows. */
 type Alone = 'off' | 'within' | { readonly unknown: string }
@@ -13,11 +14,14 @@ export async function findOrigins(
 ): Promise<ReadonlyMap<MeasuredLayer, ErrorOrigin>> {
   const replay = await judging.replay()
   if ('absent' in replay) return new Map(over.map((layer) => [layer, { kind: 'not replayed', why: replay.absent }]))
-  const parts = over.filter(({ name }) => !replay.isWhole(name))
+  const inputs: ErrorOrigin = { kind: 'came in' }
+  const parts = over.filter(({ name }) => !replay.isWhole(name) && !isInput(name))
   const errors = await replay.measureLocal([...new Set(parts.map(({ name }) => name))])
   const alone = new Map(parts.map((layer) => [layer, judgeAlone(layer, errors.get(layer.name), judging)]))
-  const wholes: ErrorOrigin = { kind: parts.length === 0 ? 'made there' : 'came in' }
-  return new Map(over.map((layer) => [layer, alone.has(layer) ? originOf(layer, alone, replay) : wholes]))
+  // An output of the whole model is computed after all layers, and what goes into a layer by those before it.
+  const outputs: ErrorOrigin = { kind: over.every(({ name }) => replay.isWhole(name)) ? 'made there' : 'came in' }
+  const others = ({ name }: MeasuredLayer) => (isInput(name) ? inputs : outputs)
+  return new Map(over.map((layer) => [layer, alone.has(layer) ? originOf(layer, alone, replay) : others(layer)]))
 }
 
 function judgeAlone(layer: MeasuredLayer, error: LocalError | undefined, { limits, margin }: LayerJudging): Alone {

@@ -1,6 +1,10 @@
 /** In the name of a tensor: what goes into a layer. */
 export const INPUTS = ':in'
 
+export function isInput(name: string): boolean {
+  return name.includes(`${INPUTS}#`)
+}
+
 /** The call of a layer that a tensor belongs to: `block@1` of `block@1#0` and of `block@1:in#mask`. */
 export function callOf(name: string): string {
   return name.replace(/(?::in)?(?:#.*)?$/s, '').replace(/@0$/, '')

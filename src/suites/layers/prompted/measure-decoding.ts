@@ -10,7 +10,7 @@ import { describeLayers, type MeasuredRun } from '../describe-layers.ts'
 import type { LocalReplay } from '../judging/contract.ts'
 import { replayModules } from '../judging/module-replay.ts'
 import { prepareJudging } from '../judging/prepare-judging.ts'
-import { type CaseRequest, EVERY_LAYER, requireBaseline, requireSides, SIDES, sideTask } from '../sides.ts'
+import { type CaseRequest, layerTaps, requireBaseline, requireSides, SIDES, sideTask } from '../sides.ts'
 import type { LayersSuiteContext } from '../suite.ts'
 import { type ChosenTokens, chooseTokens, decodeRequest } from './choose-tokens.ts'
 import { drawPrompts } from './draw-prompts.ts'
@@ -88,7 +88,7 @@ function observe({ padded, tokens, csv, ...request }: MeasuredText): Promise<Don
   const observer = new StepObserver({ mask: padded.mask, steps: tokens.length, progress, elements })
   const tasks = SIDES.map((side) => ({
     ...sideTask(request, side),
-    taps: EVERY_LAYER,
+    taps: layerTaps(request.options),
     request: {
       ...decodeRequest(padded, tokens.length),
       force: (step: number) => tokens[step],
