@@ -76,7 +76,7 @@ describeWithPython('a backend of torch.compile that a file registers', 'torch, t
     cpSync(join(root, 'examples/torch-backend'), join(away, 'examples/torch-backend'), { recursive: true })
     const page = readFileSync(join(root, 'examples/torch-backend/README.md'), 'utf8')
     const lines = [...page.matchAll(/^npx assay .*$/gm)].map(([line]) => line)
-    expect(lines).toHaveLength(9)
+    expect(lines).toHaveLength(11)
     for (const line of lines) {
       const { code, output } = await runLine(line, away)
       expect(code, `${line}\n${output}`).toBe(Number(/# exits with (\d)/.exec(line)?.[1] ?? 0))
