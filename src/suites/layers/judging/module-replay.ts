@@ -76,7 +76,7 @@ async function measureLocal(
   const groups = groupLayers(layers, mostBytes)
   for (const [i, group] of groups.entries()) {
     const count = groups.length > 1 ? `, pass ${i + 1} of ${groups.length}` : ''
-    const title = `run layers alone on the inputs of the reference’s${count}`
+    const title = `run layers alone on what goes into the reference’s${count}`
     const wanted = names.filter((name) => group.includes(layerOf(name)))
     await request.lab.step({ title, stage: 'run', key: null, files: false }, async () => {
       for (const [name, error] of await replayGroup(request, group, wanted)) found.set(name, error)
