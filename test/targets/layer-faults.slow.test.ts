@@ -8,6 +8,8 @@ import { spoilWeight, weightNames } from '../support/spoil-weight.ts'
 
 const WEIGHTS = 'model.safetensors'
 const FACTOR = 1.3
+/** Each takes seconds; ASSAY_TEST_DRAWS=20 takes as many. */
+const DRAWS = Number(process.env.ASSAY_TEST_DRAWS ?? 8)
 
 /** The same draw every time. */
 function drawn(names: readonly string[], count: number): string[] {
@@ -27,8 +29,8 @@ describeWithPython('a weight that is wrong in one layer of a decoder', 'torch, t
   const env = { ASSAY_PYTHON: TEST_PYTHON ?? 'python3' }
 
   test.each([
-    ['micro llama', 20],
-    ['shakespeare', 6],
+    ['micro llama', DRAWS],
+    ['shakespeare', Math.ceil(DRAWS / 3)],
   ])('of %s is made there, in each of %i draws', async (which, draws) => {
     const folder = project()
     const model = join(folder, 'model')
