@@ -84,6 +84,35 @@ testWith('browser', hasBrowser, 'a run leaves nothing of its browsers behind', a
   expect([ran.code, readdirSync(temporary)]).toEqual([0, []])
 })
 
+/** Starts a process that makes the profile again when the worker is gone, and waits. */
+const LEAVES_LATE = `#!/bin/sh
+for word; do case $word in --user-data-dir=*) profile=\${word#*=};; esac; done
+setsid sh -c "while kill -0 $PPID 2>/dev/null; do sleep 0.02; done; mkdir -p '$profile/late'" &
+touch "$profile/started"
+exec sleep 1000
+`
+
+testWith(
+  'linux',
+  process.platform === 'linux',
+  'what a browser started ends before its profile is removed',
+  async () => {
+    const temporary = temporaryFolder('t')
+    const mark = `assay-late-${process.pid}`
+    writeFileSync(join(folder, 'leaves'), LEAVES_LATE)
+    chmodSync(join(folder, 'leaves'), 0o755)
+    const args = ['test', 'model.onnx', '--target', 'chromium:wasm,browser=./leaves', '--recompute']
+    const child = startAssay(args, folder, { LC_MARK: mark, TMPDIR: temporary })
+    await until(
+      () => readdirSync(temporary, { recursive: true }).some((name) => String(name).endsWith('started')),
+      'it',
+    )
+    child.kill('SIGKILL')
+    await until(() => survivorsOf(mark).length === 0, 'all its processes have ended')
+    expect(readdirSync(temporary)).toEqual([])
+  },
+)
+
 describeWithBrowser('a host that is killed', () => {
   const moments: [string, (pid: number) => boolean][] = [
     ['a folder', () => true],

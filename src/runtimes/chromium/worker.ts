@@ -8,6 +8,7 @@ import { type PageServer, startPageServer } from '../browser/page-server.ts'
 import type { PageOrder } from '../browser/work-order.ts'
 import { newSecret } from '../loopback/secret.ts'
 import { describeEnd } from '../process/child-exit.ts'
+import { endMarked, markVariables, newMark } from '../process/process-mark.ts'
 import { makeScratch } from '../process/scratch-folder.ts'
 import { endWithHost } from '../worker/end-with-host.ts'
 import { readOrder } from '../worker/read-order.ts'
@@ -30,7 +31,8 @@ async function main({ page, program, flags, scratch }: BrowserOrder): Promise<vo
   const pipes = new HostPipes()
   const server = await startPageServer({ assets: page, token: newSecret(), port: 0 })
   makeScratch(scratch)
-  const env = { ...process.env, ...temporaryFolder(scratch) }
+  const mark = newMark()
+  const env = { ...process.env, ...markVariables(mark), ...temporaryFolder(scratch) }
   const browser = spawn(program, [...flags, ...PIPE_FLAGS], { stdio: PIPE_STDIO, env })
   const ended = endOf(browser)
   endWithHost(() => browser.kill('SIGKILL'))
@@ -39,6 +41,8 @@ async function main({ page, program, flags, scratch }: BrowserOrder): Promise<vo
   if (reason !== null) await pipes.sayLastWords(reason)
   browser.kill('SIGKILL')
   await ended
+  // Its crash handler starts late on a busy machine, and would make the profile again.
+  endMarked([mark])
   await removeForGood(scratch)
   process.exit(reason === null ? 0 : 1)
 }
